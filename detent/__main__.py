@@ -1,0 +1,5 @@
+"""`python -m detent`."""
+
+from detent.cli.main import main
+
+main()

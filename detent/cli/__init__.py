@@ -1,0 +1,1 @@
+"""The command line: `main.py` composes it, one file per command group."""

@@ -1,0 +1,38 @@
+"""The composition root of the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from detent.cli.lint import lint_command
+from detent.cli.next import next_command
+from detent.cli.version import version_command
+
+app = typer.Typer(
+    name="detent",
+    help="Cron, intervals and one-off jobs, on time, on PostgreSQL.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("next")(next_command)
+app.command("lint")(lint_command)
+app.command("version")(version_command)
+
+
+def main() -> None:
+    try:
+        app()
+    except BrokenPipeError:
+        # The reader went away (`detent next … | head`): no more can be said, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+
+
+@app.callback()
+def _root() -> None:
+    """Keeps `detent next` a subcommand however many there are."""

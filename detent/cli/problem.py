@@ -1,0 +1,31 @@
+"""How a wrong input is shown: the message, and a caret under the token."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import NoReturn
+
+from detent.domain.errors import SpecError
+
+WRONG_INPUT = 2
+_AROUND = 60
+
+
+def refuse(error: SpecError, text: str | None = None, *, as_json: bool = False) -> NoReturn:
+    """Print the error and end with exit code 2."""
+    if as_json:
+        print(json.dumps({"error": error.to_json()}))
+    else:
+        print(f"detent: {error.message}", file=sys.stderr)
+        if text is not None:
+            print(caret(text, error), file=sys.stderr)
+    sys.exit(WRONG_INPUT)
+
+
+def caret(text: str, error: SpecError) -> str:
+    """The part of the text around the error, and ^ under the token."""
+    begin = max(0, error.position - _AROUND)
+    shown = "".join(c if c.isprintable() and c.isascii() else "?" for c in text)
+    width = max(1, min(len(error.token), _AROUND, len(text) - error.position))
+    return f"  {shown[begin : begin + 2 * _AROUND]}\n  {' ' * (error.position - begin)}{'^' * width}"

@@ -1,0 +1,261 @@
+"""The one spec of triggers, as files, REST and the CLI write it, read into values.
+
+    {"cron" | "every" | "at" | "rrule": …, "timezone": …, "gap": …, "fold": …,
+     "start_at": …, "end_at": …, "exclude": {"timezone": …, "dates": […], "ranges": […], "weekly": […]}}
+
+`at` is an instant or a delay (`in 10m`). `start_at` is the first instant at which a slot may lie; it is also the
+anchor of `every` and the DTSTART of `rrule`, which begin at `as_of`, the moment of registration, without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Final, TypeVar
+
+from detent.domain.at import At
+from detent.domain.bits import mask_of
+from detent.domain.calendar import Calendar, DateRange, WeeklyWindow
+from detent.domain.cron import clean_expression, parse_cron
+from detent.domain.cron.field import parse_field
+from detent.domain.cron.units import WEEKDAY
+from detent.domain.duration import parse_duration
+from detent.domain.errors import SpecError, quoted
+from detent.domain.every import Every
+from detent.domain.instant import floor_millisecond, on_whole_millisecond, parse_instant
+from detent.domain.limits import LATE_AT_MOST, MAX_EXCLUSIONS, MAX_TRIGGERS
+from detent.domain.rrule_text import parse_rrule
+from detent.domain.trigger import Rule, Trigger, Triggers
+from detent.domain.wallclock import Fold, Gap, WallClock
+from detent.domain.zone import Zone, zone
+
+KINDS: Final = ("cron", "every", "at", "rrule")
+_TRIGGER_KEYS: Final = (*KINDS, "timezone", "tz", "gap", "fold", "start_at", "end_at", "exclude")
+_CALENDAR_KEYS: Final = ("timezone", "tz", "dates", "ranges", "weekly")
+_EVERY_PREFIX: Final = "@every"
+_DAY: Final = 86_400
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def parse_triggers(
+    specs: object, *, as_of: datetime, identity: str = "", max_firings: int | None = None
+) -> Triggers:
+    """A list of trigger specs, each of which fires at least once after `as_of`."""
+    if not isinstance(specs, Sequence) or isinstance(specs, str):
+        raise _refused("not_a_list", "triggers", "triggers is a list, such as [{cron: 0 2 * * *}]")
+    if not 1 <= len(specs) <= MAX_TRIGGERS:
+        raise _refused(
+            "out_of_range",
+            "triggers",
+            f"a schedule has 1 to {MAX_TRIGGERS} triggers, this one has {len(specs)}",
+        )
+    each = []
+    for number, spec in enumerate(specs):
+        try:
+            each.append(parse_trigger(spec, as_of=as_of, identity=identity))
+        except SpecError as error:
+            raise error.within(f"triggers/{number}/{error.field}") from None
+    return Triggers(tuple(each), max_firings)
+
+
+def parse_trigger(spec: object, *, as_of: datetime, identity: str = "") -> Trigger:
+    """One trigger spec; refused if it has no slot within 50 years after `as_of`."""
+    given = _mapping(spec, _TRIGGER_KEYS, "trigger")
+    kinds = [kind for kind in KINDS if kind in given]
+    if len(kinds) != 1:
+        raise _refused(
+            "not_one_kind",
+            "trigger",
+            f"a trigger has exactly one of {', '.join(KINDS)}; this one has {' and '.join(kinds) or 'none'}",
+        )
+    kind, where = kinds[0], _zone(given)
+    start_at = _instant(given, "start_at")
+    end_at = _instant(given, "end_at")
+    if start_at is not None and end_at is not None and end_at <= start_at:
+        raise _refused("empty_range", "end_at", "end_at must lie after start_at")
+    begin = floor_millisecond(as_of) if start_at is None else start_at
+    trigger = Trigger(
+        rule=_rule(kind, given, where, begin, as_of, identity),
+        start_at=start_at,
+        end_at=end_at,
+        exclude=_calendar(given["exclude"], where) if "exclude" in given else None,
+    )
+    refuse_silent(trigger, kind, given[kind], as_of)
+    return trigger
+
+
+def parse_expression(
+    text: object, *, where: Zone, gap: Gap, fold: Fold, as_of: datetime, identity: str = ""
+) -> Rule:
+    """What a person types: cron fields, an alias, `@every 90s`, or a recurrence rule."""
+    expression = clean_expression(text, "expr")
+    if expression.lower().startswith(_EVERY_PREFIX) and expression[len(_EVERY_PREFIX) :][:1] in " \t":
+        period = expression[len(_EVERY_PREFIX) :].strip()
+        try:
+            return Every(parse_duration(period, "expr"), floor_millisecond(as_of))
+        except SpecError as error:
+            raise error.within("expr", str(text).index(period)) from None
+    if expression.upper().startswith(("FREQ=", "RRULE:")):
+        return WallClock(parse_rrule(text, as_of, where), where, gap, fold)
+    return WallClock(parse_cron(text, identity), where, gap, fold)
+
+
+def refuse_silent(trigger: Trigger, kind: str, value: object, as_of: datetime) -> None:
+    """What never fires is refused at registration."""
+    since = as_of - LATE_AT_MOST if isinstance(trigger.rule, At) else as_of
+    if trigger.next(since) is not None:
+        return
+    if trigger.rule.next(since) is None and isinstance(trigger.rule, At):
+        message = f"{quoted(str(value))} lies in the past, or more than 50 years ahead"
+    elif trigger.rule.next(since) is not None:
+        message = "never fires: its bounds and exclusions leave no slot within 50 years"
+    else:
+        message = f"never fires: {quoted(str(value))} has no slot within the next 50 years"
+    raise SpecError(message, code="never_fires", field=kind, token=str(value)[:99])
+
+
+def _rule(
+    kind: str, given: Mapping[str, object], where: Zone, begin: datetime, as_of: datetime, identity: str
+) -> Rule:
+    gap, fold = choice(given, "gap", Gap), choice(given, "fold", Fold)
+    if kind in ("every", "at"):
+        for policy in ("gap", "fold"):
+            if policy in given:
+                message = f"{policy} is about wall clocks, which {kind} doesn't follow: remove it"
+                raise _refused("conflict", policy, message)
+    match kind:
+        case "cron":
+            text = given["cron"]
+            if isinstance(text, str) and text.strip().lower().startswith(_EVERY_PREFIX):
+                return parse_expression(text, where=where, gap=gap, fold=fold, as_of=begin)
+            return WallClock(parse_cron(text, identity), where, gap, fold)
+        case "rrule":
+            return WallClock(parse_rrule(given["rrule"], begin, where), where, gap, fold)
+        case "every":
+            return Every(parse_duration(given["every"], "every"), begin)
+        case _:
+            return At(on_whole_millisecond(_at(given["at"], as_of)))
+
+
+def _at(value: object, as_of: datetime) -> datetime:
+    if isinstance(value, str) and value.startswith("in "):
+        return as_of + parse_duration(value[3:].strip(), "at")
+    return parse_instant(value, "at")
+
+
+def _zone(given: Mapping[str, object]) -> Zone:
+    if "tz" in given and "timezone" in given:
+        raise _refused("conflict", "tz", "tz and timezone are the same: give one")
+    if "tz" in given:
+        return zone(given["tz"], "tz")
+    return zone(given.get("timezone", "UTC"))
+
+
+def choice(given: Mapping[str, object], key: str, options: type[Choice]) -> Choice:
+    """One of a policy's words; the first is the default."""
+    value = given.get(key)
+    if value is None:
+        return next(iter(options))
+    if isinstance(value, str) and value in list(options):
+        return options(value)
+    message = f"{key} is one of {', '.join(options)}"
+    raise SpecError(
+        message, code="bad_value", field=key, token=str(value)[:99] if isinstance(value, str) else ""
+    )
+
+
+def _instant(given: Mapping[str, object], key: str) -> datetime | None:
+    return on_whole_millisecond(parse_instant(given[key], key)) if key in given else None
+
+
+def _calendar(spec: object, where: Zone) -> Calendar:
+    given = _mapping(spec, _CALENDAR_KEYS, "exclude")
+    named = "tz" in given or "timezone" in given
+    dates = [DateRange(day, day) for day in map(_date, _list(given, "dates"))]
+    ranges = [_range(entry) for entry in _list(given, "ranges")]
+    windows = [_window(entry) for entry in _list(given, "weekly")]
+    if len(dates) + len(ranges) + len(windows) > MAX_EXCLUSIONS:
+        raise _refused("out_of_range", "exclude", f"at most {MAX_EXCLUSIONS} entries are allowed")
+    return Calendar(_zone(given) if named else where, tuple(sorted((*dates, *ranges))), tuple(windows))
+
+
+def _list(given: Mapping[str, object], key: str) -> Sequence[object]:
+    value = given.get(key, ())
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise _refused("not_a_list", f"exclude/{key}", f"{key} is a list")
+    return value
+
+
+def _date(value: object) -> date:
+    try:
+        if isinstance(value, str) and len(value) == len("2026-12-25"):
+            return date.fromisoformat(value)
+    except ValueError:
+        pass
+    shown = quoted(value) if isinstance(value, str) else "this"
+    raise _refused("bad_date", "exclude", f"{shown} is no date: write it like 2026-12-25")
+
+
+def _range(entry: object) -> DateRange:
+    given = _mapping(entry, ("from", "to"), "exclude/ranges")
+    first, last = _date(given.get("from")), _date(given.get("to"))
+    if last < first:
+        raise _refused("empty_range", "exclude/ranges", "the last day lies before the first")
+    return DateRange(first, last)
+
+
+def _window(entry: object) -> WeeklyWindow:
+    given = _mapping(entry, ("days", "from", "to"), "exclude/weekly")
+    days = given.get("days", "*")
+    if not isinstance(days, str) or len(days) > 99:
+        raise _refused("bad_value", "exclude/weekly", "days is a text such as SAT,SUN or MON-FRI")
+    field = parse_field(WEEKDAY, days)
+    if field.days or field.hashed:
+        raise _refused("bad_value", "exclude/weekly", "days names weekdays, such as SAT,SUN")
+    start, end = _clock(given.get("from", "00:00")), _clock(given.get("to", "24:00"))
+    return WeeklyWindow(mask_of(range(7)) & field.mask, start, (end - start) % _DAY or _DAY)
+
+
+def _clock(value: object) -> int:
+    if isinstance(value, str) and len(value) == 5 and value[2] == ":" and value.isascii():
+        hours, minutes = value[:2], value[3:]
+        if hours.isdigit() and minutes.isdigit() and int(minutes) < 60:
+            second = int(hours) * 3600 + int(minutes) * 60
+            if second <= _DAY:
+                return second
+    raise _refused("bad_value", "exclude/weekly", "a time of day is written 22:00, up to 24:00")
+
+
+def _mapping(value: object, known: Iterable[str], field: str) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise _refused("not_an_object", field, f"{field} is an object with {', '.join(known)}")
+    for key in value:
+        if key not in known:
+            raise unknown_key(key, known, field)
+    return value
+
+
+def unknown_key(key: object, known: Iterable[str], field: str) -> SpecError:
+    """An error that guesses what was meant."""
+    if not isinstance(key, str):
+        return _refused("unknown_field", field, f"{field} has a key that is no text")
+    shown, known = key[:40], list(known)
+    if key == "anchor":
+        advice = "start_at is the anchor"
+    elif near := get_close_matches(shown.lower(), known, n=1):
+        advice = f"did you mean {near[0]}?"
+    else:
+        advice = f"known are {', '.join(known)}"
+    return SpecError(
+        f"{quoted(key)} is no field of {field}: {advice}",
+        code="unknown_field",
+        field=field,
+        token=shown,
+    )
+
+
+def _refused(code: str, field: str, message: str) -> SpecError:
+    return SpecError(message, code=code, field=field)
