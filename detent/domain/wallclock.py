@@ -183,7 +183,7 @@ class WallClock:
     def _moved(self, window: Window, begin: int) -> Iterator[int]:
         """Where the skipped wall times of a gap come to lie."""
         wall = window.skipped_from
-        while self.gap is not Gap.SKIP:
+        while wall < window.skipped_to and self.gap is not Gap.SKIP:
             found = self.pattern.next_wall(wall, window.skipped_to)
             if found is None:
                 return

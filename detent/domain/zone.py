@@ -117,19 +117,22 @@ def old_names() -> Mapping[str, str]:
     current = {
         line.split("\t")[2] for line in _text("zone.tab").splitlines() if line and not line.startswith("#")
     }
-    links = (line.split() for line in _text("tzdata.zi").splitlines() if line.startswith("L "))
-    target = {new: old for _, old, new in links}
     return {
-        name: _ends_at(name, target)
-        for name in zone_names() & target.keys()
+        name: _links()[name]
+        for name in zone_names() & _links().keys()
         if name not in current and name != "UTC" and not name.startswith("Etc/")
     }
 
 
-def _ends_at(name: str, target: Mapping[str, str]) -> str:
-    while name in target:
-        name = target[name]
-    return name
+@cache
+def _links() -> Mapping[str, str]:
+    """Every name that stands for another zone, however many links away."""
+    lines = (line.split() for line in _text("tzdata.zi").splitlines() if line.startswith("L "))
+    links = {new: old for _, old, new in lines}
+    for name in links:
+        while links[name] in links:
+            links[name] = links[links[name]]
+    return links
 
 
 @cache
@@ -161,6 +164,8 @@ def _advice(name: str) -> str:
         return "use a name such as Europe/Berlin, or UTC"
     if len(name) > _MAX_NAME or not name.isascii():
         return "use a name of the IANA list, such as Europe/Berlin, or UTC"
+    if name in _links():
+        return f"use {_links()[name]}"
     if any(c.isdigit() for c in name) and "/" not in name:
         return "offsets know no daylight saving; use a name such as Europe/Berlin, or Etc/GMT+5 for UTC-5"
     if name.startswith(("right/", "posix/")):

@@ -24,7 +24,7 @@ _EVERY_YEAR: Final = Span(YEAR.low, YEAR.high, star=True)
 DAY_SECONDS: Final = 86_400
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Cron:
     """Seven fields and, if one of them has an `H`, the identity that picks for it."""
 
@@ -36,15 +36,15 @@ class Cron:
     weekday: Field
     year: Field
     identity: str = ""
-    seconds: int = field(init=False, compare=False, repr=False)
-    minutes: int = field(init=False, compare=False, repr=False)
-    hours: int = field(init=False, compare=False, repr=False)
-    days: int = field(init=False, compare=False, repr=False)
-    months: int = field(init=False, compare=False, repr=False)
-    weekdays: int = field(init=False, compare=False, repr=False)
-    years: int = field(init=False, compare=False, repr=False)
+    seconds: int = field(init=False, compare=False)
+    minutes: int = field(init=False, compare=False)
+    hours: int = field(init=False, compare=False)
+    days: int = field(init=False, compare=False)
+    months: int = field(init=False, compare=False)
+    weekdays: int = field(init=False, compare=False)
+    years: int = field(init=False, compare=False)
     """0 stands for every year, also those that the field can't name."""
-    daily: bool = field(init=False, compare=False, repr=False)
+    daily: bool = field(init=False, compare=False)
     """Every day matches: the calendar need not be asked."""
 
     def __post_init__(self) -> None:
@@ -76,6 +76,9 @@ class Cron:
             if self.second.text() == "0":
                 del fields[0]
         return " ".join(f.text() for f in fields)
+
+    def __repr__(self) -> str:
+        return f"Cron({self.text()!r})"
 
     def next_wall(self, wall: int, limit: int) -> int | None:
         """The first matching wall time at or after `wall` and before `limit`."""

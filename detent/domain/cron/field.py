@@ -26,7 +26,7 @@ _LAST_DAY: Final = re.compile(r"L(?:-(.*))?", re.ASCII | re.IGNORECASE)
 _TURNED: Final = re.compile(r"W\d+|\d+L|WL", re.ASCII | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Field:
     """One field, as written. `star`: it begins with `*` (or is `?`), which is Vixie's rule for the day fields."""
 
@@ -47,6 +47,9 @@ class Field:
 
     def text(self) -> str:
         return ",".join(member.text() for member in self.members)
+
+    def __repr__(self) -> str:
+        return f"{self.unit}: {self.text()}"
 
 
 @lru_cache(maxsize=8192)
@@ -163,8 +166,10 @@ def _unit_of_name(text: str, unit: Unit) -> Unit | None:
 
 
 def _step(unit: Unit, text: str, offset: int) -> int:
+    if not text:
+        raise _error(unit, "bad_step", "/", "has no step behind it: write a whole number from 1", offset - 1)
     if not text.isdigit() or len(text) > 9 or int(text) == 0:
-        raise _error(unit, "bad_step", text or "/", "is no step: write a whole number from 1", offset)
+        raise _error(unit, "bad_step", text, "is no step: write a whole number from 1", offset)
     step = int(text)
     if step >= unit.size:
         advice = (

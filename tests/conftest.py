@@ -1,0 +1,20 @@
+"""Settings of all tests: the judges' zone rules are those of the pinned tzdata, as ours are."""
+
+from __future__ import annotations
+
+import os
+import zoneinfo
+
+from hypothesis import HealthCheck, settings
+
+zoneinfo.reset_tzpath(to=[])
+
+_SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile("ci", deadline=None, suppress_health_check=_SLOW_IS_FINE, print_blob=True)
+settings.register_profile("fuzz", parent=settings.get_profile("ci"), max_examples=10_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def examples(number: int) -> int:
+    """So many in CI, a hundred times as many under `make fuzz`."""
+    return number * 100 if os.environ.get("HYPOTHESIS_PROFILE") == "fuzz" else number
