@@ -1,5 +1,5 @@
 """`python -m detent`."""
 
-from detent.cli.main import main
+from detent.cli.main import app
 
-main()
+app(prog_name="detent")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 import typer
 
 from detent.cli.lint import lint_command
@@ -22,15 +19,6 @@ app = typer.Typer(
 app.command("next")(next_command)
 app.command("lint")(lint_command)
 app.command("version")(version_command)
-
-
-def main() -> None:
-    try:
-        app()
-    except BrokenPipeError:
-        # The reader went away (`detent next … | head`): no more can be said, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
 
 
 @app.callback()

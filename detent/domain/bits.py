@@ -12,6 +12,13 @@ def mask_of(numbers: Iterable[int]) -> int:
     return mask
 
 
+def union(masks: Iterable[int]) -> int:
+    together = 0
+    for mask in masks:
+        together |= mask
+    return together
+
+
 def members(mask: int) -> Iterator[int]:
     while mask:
         low = mask & -mask

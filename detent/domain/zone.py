@@ -129,9 +129,11 @@ def _links() -> Mapping[str, str]:
     """Every name that stands for another zone, however many links away."""
     lines = (line.split() for line in _text("tzdata.zi").splitlines() if line.startswith("L "))
     links = {new: old for _, old, new in lines}
-    for name in links:
-        while links[name] in links:
-            links[name] = links[links[name]]
+    for name, target in links.items():
+        end = target
+        while end in links:
+            end = links[end]
+        links[name] = end
     return links
 
 

@@ -46,14 +46,20 @@ weekly = st.builds(
     st.integers(1, 96).map(lambda n: n * 900),
 )
 ranges = st.builds(
-    lambda n, length: DateRange(date(2026, 10, 20) + timedelta(n), date(2026, 10, 20) + timedelta(n + length)),
+    lambda n, length: DateRange(
+        date(2026, 10, 20) + timedelta(n), date(2026, 10, 20) + timedelta(n + length)
+    ),
     st.integers(0, 20),
     st.integers(0, 3),
 )
 
 
 # R-TIME-5
-@given(st.lists(weekly, max_size=3), st.lists(ranges, max_size=3), st.sampled_from(["Europe/Berlin", "UTC", "Australia/Lord_Howe"]))
+@given(
+    st.lists(weekly, max_size=3),
+    st.lists(ranges, max_size=3),
+    st.sampled_from(["Europe/Berlin", "UTC", "Australia/Lord_Howe"]),
+)
 @settings(max_examples=examples(60))
 def test_intervals_are_exactly_the_excluded_instants(windows, dates, where):
     """Across the change of 25 October, quarter hour by quarter hour."""

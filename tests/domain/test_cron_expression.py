@@ -54,9 +54,7 @@ def all_months():
     ],
 )
 def test_special_days_of_forty_years_of_months(expression, expected):
-    months = [
-        [date(y, m, d) for d in range(1, calendar.monthrange(y, m)[1] + 1)] for y, m in all_months()
-    ]
+    months = [[date(y, m, d) for d in range(1, calendar.monthrange(y, m)[1] + 1)] for y, m in all_months()]
     judged = [day for month in months if (day := expected(month)) is not None]
     assert days(expression, date(1995, 1, 1), date(2035, 1, 1)) == judged
 
@@ -75,8 +73,11 @@ def nearest(month: list[date], number: int) -> date:
         ("0 0 13 * */5", ["2026-11-13"]),
         ("0 0 ? * FRI", ["2026-11-06", "2026-11-13", "2026-11-20", "2026-11-27"]),
         ("0 0 13 * ?", ["2026-11-13"]),
-        ("0 0 1-7 * MON", ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04", "2026-11-05"]
-         + ["2026-11-06", "2026-11-07", "2026-11-09", "2026-11-16", "2026-11-23", "2026-11-30"]),
+        (
+            "0 0 1-7 * MON",
+            ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04", "2026-11-05"]
+            + ["2026-11-06", "2026-11-07", "2026-11-09", "2026-11-16", "2026-11-23", "2026-11-30"],
+        ),
         ("0 0 1,L * MON#2", ["2026-11-01", "2026-11-09", "2026-11-30"]),
         ("0 0 *,13 * FRI", ["2026-11-06", "2026-11-13", "2026-11-20", "2026-11-27"]),
         ("0 0 1-31 * FRI", [f"2026-11-{d:02}" for d in range(1, 31)]),

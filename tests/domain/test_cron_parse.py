@@ -88,7 +88,9 @@ def test_aliases_are_the_fields_they_stand_for(alias):
         ("0 H/8 * * *", "hours", 0, 23, 3),
     ],
 )
-def test_h_picks_the_same_values_for_the_same_identity_and_spreads_others(expression, field, low, high, count):
+def test_h_picks_the_same_values_for_the_same_identity_and_spreads_others(
+    expression, field, low, high, count
+):
     picks = [values(expression, field, f"schedule-{n}") for n in range(1000)]
     assert picks == [values(expression, field, f"schedule-{n}") for n in range(1000)]
     assert all(low <= value <= high for pick in picks for value in pick)
@@ -306,7 +308,15 @@ def test_what_is_printed_reads_back_as_the_same_expression(sets):
 
 @pytest.mark.parametrize(
     "expression",
-    ["0 0 L * *", "0 0 L-3 * *", "0 0 LW * *", "0 0 15W * *", "0 0 * * 5L", "0 0 * * 2#1", "0 0 1,15W,L * FRI#2,3L"]
+    [
+        "0 0 L * *",
+        "0 0 L-3 * *",
+        "0 0 LW * *",
+        "0 0 15W * *",
+        "0 0 * * 5L",
+        "0 0 * * 2#1",
+        "0 0 1,15W,L * FRI#2,3L",
+    ]
     + ["H H(0-7) * * *", "H/15 * * * *", "H(0-29)/10 * * * *", "30 0 0 * * *", "0 0 0 1 1 * 2027"],
 )
 def test_special_members_print_as_they_are_read(expression):

@@ -13,7 +13,15 @@ from detent.domain.limits import MAX_INTERVAL
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("90s", 90), ("10m", 600), ("2h", 7200), ("1h30m", 5400), ("1d", 86_400), ("2w", 1_209_600), ("250ms", 0.25)],
+    [
+        ("90s", 90),
+        ("10m", 600),
+        ("2h", 7200),
+        ("1h30m", 5400),
+        ("1d", 86_400),
+        ("2w", 1_209_600),
+        ("250ms", 0.25),
+    ],
 )
 def test_a_number_and_a_unit(text, seconds):
     assert parse_duration(text, "every") == timedelta(seconds=seconds)
@@ -21,8 +29,39 @@ def test_a_number_and_a_unit(text, seconds):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "90", "s", "1.5h", "-5m", "+5m", "0s", "00m", "1e309s", "NaN", "inf", "5 m", " 5m", "5m ", "5M", "PT5M"]
-    + ["٥m", "5m\n", "5y", "3661d", "999999999999w", "9" * 1000 + "s", "1s" * 40, None, 5, 5.0, True, ["5m"], {}],
+    [
+        "",
+        "90",
+        "s",
+        "1.5h",
+        "-5m",
+        "+5m",
+        "0s",
+        "00m",
+        "1e309s",
+        "NaN",
+        "inf",
+        "5 m",
+        " 5m",
+        "5m ",
+        "5M",
+        "PT5M",
+    ]
+    + [
+        "٥m",
+        "5m\n",
+        "5y",
+        "3661d",
+        "999999999999w",
+        "9" * 1000 + "s",
+        "1s" * 40,
+        None,
+        5,
+        5.0,
+        True,
+        ["5m"],
+        {},
+    ],
 )
 def test_anything_else_is_refused_with_what_to_write(text):
     with pytest.raises(SpecError) as refused:

@@ -30,7 +30,9 @@ def cron(text: str, where: str = "UTC") -> WallClock:
 
 
 def days(numbers: str) -> Calendar:
-    return Calendar(UTC_ZONE, tuple(DateRange(date(2026, 11, int(n)), date(2026, 11, int(n))) for n in numbers.split()))
+    return Calendar(
+        UTC_ZONE, tuple(DateRange(date(2026, 11, int(n)), date(2026, 11, int(n))) for n in numbers.split())
+    )
 
 
 # R-TIME-5
@@ -96,9 +98,7 @@ def test_triggers_are_a_union_and_common_slots_are_one():
 
 # R-TIME-5
 def test_a_common_slot_is_excluded_only_if_all_exclude_it():
-    both = Triggers(
-        (Trigger(rule=cron("0 9 * * *"), exclude=days("20")), Trigger(rule=cron("0 9 20 * *")))
-    )
+    both = Triggers((Trigger(rule=cron("0 9 * * *"), exclude=days("20")), Trigger(rule=cron("0 9 20 * *"))))
     noon = datetime(2026, 11, 20, 9, tzinfo=UTC)
     assert list(both.slots(noon, noon + HOUR)) == [Slot(noon, excluded=False)]
     assert both.next(noon - HOUR) == noon
@@ -129,7 +129,9 @@ rules = st.sampled_from(
         At(START + DAY),
     ]
 )
-calendars = st.sampled_from([None, days("19 21"), Calendar(UTC_ZONE, windows=(WeeklyWindow(0b1010101, 3600, 30_000),))])
+calendars = st.sampled_from(
+    [None, days("19 21"), Calendar(UTC_ZONE, windows=(WeeklyWindow(0b1010101, 3600, 30_000),))]
+)
 moments = st.integers(-20_000, 20_000).map(lambda n: START + n * timedelta(seconds=61))
 triggers = st.builds(
     lambda rule, low, span, exclude: Trigger(

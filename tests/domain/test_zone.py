@@ -27,7 +27,10 @@ def test_every_zone_shows_what_zoneinfo_shows_before_and_after_each_of_its_chang
         for spot in spots:
             if EARLIEST <= spot < LATEST:
                 expected = spot.astimezone(judge).utcoffset()
-                assert ours.offset_at(int((spot - EPOCH).total_seconds())) == expected.total_seconds(), (name, spot)
+                assert ours.offset_at(int((spot - EPOCH).total_seconds())) == expected.total_seconds(), (
+                    name,
+                    spot,
+                )
 
 
 # R-TIME-4
@@ -55,7 +58,7 @@ def test_only_names_of_the_list_are_zones():
 @pytest.mark.parametrize(
     ("name", "code", "advice"),
     [
-        ("EST", "ambiguous_zone", 'America/New_York or Etc/GMT+5'),
+        ("EST", "ambiguous_zone", "America/New_York or Etc/GMT+5"),
         ("CET", "ambiguous_zone", "Europe/Berlin"),
         ("IST", "ambiguous_zone", "Asia/Kolkata"),
         ("PST", "ambiguous_zone", "America/Los_Angeles"),

@@ -72,7 +72,9 @@ def test_the_same_with_seconds(sets, change, gap, fold):
 # R-TIME-4
 @given(expressions(), st.sampled_from(STRANGE), gaps, folds, st.integers(-1800, 1800))
 @settings(max_examples=examples(150))
-def test_next_asked_from_anywhere_near_a_change_gives_the_first_slot_after_it(sets, change, gap, fold, minutes):
+def test_next_asked_from_anywhere_near_a_change_gives_the_first_slot_after_it(
+    sets, change, gap, fold, minutes
+):
     rule = _rule(sets, change, gap, fold)
     after = change.at + timedelta(minutes=minutes)
     window = oracle.slots(sets, change.zone, after + sets.step, after + 24 * HOUR, gap, fold)

@@ -47,7 +47,8 @@ def _in_hours(cron: Cron, minutes: list[int], seconds: list[int]) -> str:
             f"{hour}, at {'minute ' if len(past) == 2 else ''}{past.lstrip('0') if len(past) == 2 else past}"
         )
     inner = _minutes(cron, minutes, seconds)
-    return inner if step == 1 and _step(cron.minute) else f"{inner} of {hour}"
+    even = _step(cron.minute) and 60 % _step(cron.minute) == 0
+    return inner if step == 1 and even else f"{inner} of {hour}"
 
 
 def _minutes(cron: Cron, minutes: list[int], seconds: list[int]) -> str:

@@ -30,11 +30,14 @@ class Span:
     step: int = 1
     star: bool = False
 
-    def values(self, unit: Unit) -> range | list[int]:
-        if self.first <= self.last:
-            return range(self.first, self.last + 1, self.step)
-        length = unit.size + self.last - self.first + 1
-        return [unit.low + (self.first - unit.low + n) % unit.size for n in range(0, length, self.step)]
+    def mask(self, unit: Unit) -> int:
+        if self.first > self.last:
+            length = unit.size + self.last - self.first + 1
+            from_low = (self.first - unit.low + n for n in range(0, length, self.step))
+            return mask_of(unit.low + n % unit.size for n in from_low)
+        if self.step == 1:
+            return below(self.last + 1) & ~below(self.first)
+        return mask_of(range(self.first, self.last + 1, self.step))
 
     def covers(self, unit: Unit) -> bool:
         """Does it, step aside, cover the whole field?"""
@@ -142,10 +145,3 @@ def days_on(weekdays: int, first_weekday: int) -> int:
 
 
 ALL_MONTHS: Final = tuple(Month(first, length) for length in (28, 29, 30, 31) for first in range(7))
-
-
-def mask_of_spans(spans: list[Span], unit: Unit) -> int:
-    mask = 0
-    for span in spans:
-        mask |= mask_of(span.values(unit))
-    return mask

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-MONTHS: Final = [
+MONTHS: Final = (
     "January",
     "February",
     "March",
@@ -19,7 +19,7 @@ MONTHS: Final = [
     "October",
     "November",
     "December",
-]
+)
 WEEKDAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 
 
