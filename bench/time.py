@@ -1,7 +1,7 @@
-"""The time engine against cronsim and croniter, in one run: `python -m bench.time`.
+"""The time engine against cronsim, croniter and dateutil, in one run: `make bench`.
 
 Prints one JSON object a result. Microseconds are the best of several interleaved rounds, which on a shared machine is
-the figure that repeats; `ratio` is ours over the faster of the two others, so below 1 is faster.
+the figure that repeats; `ratio` is ours over the faster of the others, so below 1 is faster.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from zoneinfo import ZoneInfo  # noqa: TID251
 
 from croniter import croniter
 from cronsim import CronSim
+from dateutil.rrule import rrulestr
 
 from detent.domain.bulk import Ask, SlotMemo
 from detent.domain.cron import parse_cron
 from detent.domain.cron.field import parse_field
+from detent.domain.rrule_text import parse_rrule
 from detent.domain.wallclock import WallClock
 from detent.domain.zone import zone
 
@@ -36,7 +38,16 @@ EXPRESSIONS = [
     "15,45 8-18 * * MON-FRI",
     "0 12 * * 5#2",
 ]
+RULES = [
+    "FREQ=DAILY;BYHOUR=9",
+    "FREQ=WEEKLY;BYDAY=MO,WE,FR",
+    "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
+    "FREQ=HOURLY;INTERVAL=6",
+    "FREQ=MINUTELY;INTERVAL=15",
+]
+RULES_SINCE = datetime(2020, 1, 1, tzinfo=UTC)
 ROUNDS = 15
+FEW_ROUNDS = 3
 STEPS = 100
 SCHEDULES, PAIRS = 50_000, 1_000
 
@@ -47,20 +58,28 @@ def main() -> None:
             "parse+next", expression, parse_and_next(expression), unmemoised_us=parse_unmemoised(expression)
         )
         report("next", expression, next_only(expression))
+    for text in RULES:
+        report("rrule parse+next", text, recurrence(text), rounds=FEW_ROUNDS)
     for zones in ("40 zones", "all zones"):
         # A process of its own: cold means that no zone was read and no field parsed before.
         subprocess.run([sys.executable, "-m", "bench.time", zones], check=True)
 
 
-def report(what: str, expression: str, rivals: dict[str, Callable[[], float]], **extra: float) -> None:
+def report(
+    what: str,
+    expression: str,
+    rivals: dict[str, Callable[[], float]],
+    rounds: int = ROUNDS,
+    **extra: float,
+) -> None:
     best = dict.fromkeys(rivals, 1e9)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, measure in rivals.items():
             best[name] = min(best[name], measure())
     micros = {f"{name}_us": round(seconds * 1e6, 2) for name, seconds in best.items()}
-    ratio = best["detent"] / min(best["cronsim"], best["croniter"])
+    ratio = best["detent"] / min(best[name] for name in rivals if name != "detent")
     print(
-        json.dumps({"bench": what, "expr": expression, **micros, **extra, "ratio": round(ratio, 2)}),
+        json.dumps({"bench": what, "expr": expression, **micros, **extra, "ratio": float(f"{ratio:.2g}")}),
         flush=True,
     )
 
@@ -107,6 +126,16 @@ def next_only(expression: str) -> dict[str, Callable[[], float]]:
         "detent": lambda: timed(ours, 1) / STEPS,
         "cronsim": lambda: timed(lambda: walk(CronSim(expression, there).__next__), 1) / STEPS,
         "croniter": lambda: timed(lambda: walk(of_croniter()), 1) / STEPS,
+    }
+
+
+def recurrence(text: str) -> dict[str, Callable[[], float]]:
+    """The next slot of a rule that began in 2020, which is what a planner asks when it loads a schedule."""
+    utc = zone("UTC")
+    then, now = RULES_SINCE.replace(tzinfo=None), NOW.replace(tzinfo=None)
+    return {
+        "detent": lambda: timed(lambda: WallClock(parse_rrule(text, RULES_SINCE, utc), utc).next(NOW), 1),
+        "dateutil": lambda: timed(lambda: rrulestr(text, dtstart=then).after(now), 1),
     }
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from detent.domain.bits import members
-from detent.domain.cron.expression import Cron
+from detent.domain.cron.expression import MONTH_LENGTHS, Cron
 from detent.domain.cron.field import Field
 from detent.domain.cron.members import NthWeekday, Span
 from detent.domain.cron.units import WEEKDAYS
@@ -87,9 +87,11 @@ def _two_day_fields(cron: Cron) -> Iterator[Finding]:
 
 
 def _short_months(cron: Cron) -> Iterator[Finding]:
-    late = [day for day in members(cron.days) if day > 28]
-    if late and not cron.days & 0x1FFFFFFE and not cron.day.days and cron.weekday.star:
-        message = f"months without a {ordinal(late[0])} are left out: L is the last day of every month"
+    earliest = next(members(cron.days), 0)
+    if earliest <= MONTH_LENGTHS[2] or cron.day.days or not cron.weekday.star:
+        return
+    if any(MONTH_LENGTHS[month] < earliest for month in members(cron.months)):
+        message = f"months without a {ordinal(earliest)} are left out: L is the last day of every month"
         yield Finding(code="short_months", message=message)
 
 

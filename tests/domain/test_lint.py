@@ -97,7 +97,17 @@ def test_what_is_probably_not_meant(expression, code, message):
 
 
 @pytest.mark.parametrize(
-    "expression", ["*/15 * * * *", "0 0 1 * *", "0 0 15,31 * *", "0 0 13 * *", "@daily", "@every 5m"]
+    "expression",
+    [
+        "*/15 * * * *",
+        "0 0 1 * *",
+        "0 0 15,31 * *",
+        "0 0 13 * *",
+        "0 0 31 12 *",
+        "0 0 30 4,6 *",
+        "@daily",
+        "@every 5m",
+    ],
 )
 def test_what_is_fine_is_left_alone(expression):
     assert findings(expression) == []

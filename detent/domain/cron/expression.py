@@ -17,7 +17,7 @@ from detent.domain.cron.members import ALL_MONTHS, Month, Span, days_of, days_on
 from detent.domain.cron.units import YEAR
 
 _EPOCH_ORDINAL: Final = date(1970, 1, 1).toordinal()
-_LENGTHS: Final = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+MONTH_LENGTHS: Final = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _ALL_DAYS: Final = below(32) - 1
 _ALL_MONTHS: Final = below(13) - 1
 _EVERY_YEAR: Final = Span(YEAR.low, YEAR.high, star=True)
@@ -123,7 +123,7 @@ class Cron:
             self._days_in(month)
             for number in members(self.months)
             for month in ALL_MONTHS
-            if month.length in (_LENGTHS[number], 29 if number == 2 else 0)
+            if month.length in (MONTH_LENGTHS[number], 29 if number == 2 else 0)
         )
 
     def _next_second_of_day(self, second: int) -> int:
@@ -215,7 +215,7 @@ class Cron:
 
 
 def _month_of(when: date) -> Month:
-    length = _LENGTHS[when.month]
+    length = MONTH_LENGTHS[when.month]
     if when.month == 2 and when.year % 4 == 0 and (when.year % 100 != 0 or when.year % 400 == 0):
         length = 29
     return Month((when.isoweekday() - when.day + 1) % 7, length)
