@@ -1,0 +1,217 @@
+"""Create, edit, pause, resume, delete, trigger: the verbs of a schedule."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from detent.commands.window import account_for_the_past, plan_window, promise_once
+from detent.domain.errors import DetentError, SpecError
+from detent.domain.plan import Kind, Omission, Reason
+from detent.domain.schedule import Schedule, read_cadence, register
+from detent.settings import Settings
+from detent.store import planning, schedules
+from detent.store.pool import Connection
+from detent.store.schedules import Stored, Tenant
+
+DEFAULT_TENANT: Final = "default"
+_MILLISECOND: Final = 1000
+
+
+class NotFound(DetentError):
+    """There is no such schedule or tenant."""
+
+    code = "not_found"
+
+
+class Conflict(DetentError):
+    """The name is taken, or the schedule is not in a state for this."""
+
+    code = "conflict"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """Who asks, and why: written into the revision."""
+
+    by: str
+    reason: str | None = None
+    tenant: str = DEFAULT_TENANT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commands:
+    """The verbs, on one connection. Each opens its own transaction."""
+
+    connection: Connection
+    settings: Settings
+
+    async def create(
+        self, spec: Mapping[str, object], actor: Actor, *, origin: str | None = None, declared: str | None = None
+    ) -> int:
+        async with self.connection.transaction():
+            tenant, as_of = await self._tenant(actor), await planning.now(self.connection)
+            schedule = _registered(spec, as_of, tenant, actor)
+            schedule_id = await schedules.insert_schedule(
+                self.connection, tenant.id, schedule, status="paused" if schedule.paused else "active",
+                origin=origin, declared=declared, by=actor.by, reason=actor.reason, first=as_of,
+            )  # fmt: skip
+            if schedule_id is None:
+                raise Conflict(f'there is already a schedule "{schedule.name}": edit it, or choose another name')
+            if schedule.paused:
+                await schedules.set_timer(self.connection, schedule_id, as_of, active=False, fired=0, revision=1)
+            else:
+                await self._plan(schedule_id, schedule, as_of, as_of, fired=0, revision=1)
+            return schedule_id
+
+    async def edit(
+        self, name: str, spec: Mapping[str, object], actor: Actor, *, declared: str | None = None
+    ) -> int:
+        """A new revision, from now on. Returns its number."""
+        async with self.connection.transaction():
+            tenant, stored, as_of = await self._locked(name, actor)
+            schedule = _registered(_with_old_anchors(spec, stored), as_of, tenant, actor)
+            if schedule.name != name:
+                raise SpecError("a schedule keeps its name", code="conflict", field="name")
+            stored = await self._account(stored, as_of)
+            number = stored.revision + 1
+            await schedules.revise(
+                self.connection, stored.id, number, schedule, by=actor.by, reason=actor.reason, declared=declared
+            )
+            if stored.status == "paused":
+                await schedules.replace_waiting(self.connection, stored.id)
+                return number
+            await schedules.set_status(self.connection, stored.id, "active", None)
+            ahead = await schedules.ahead(self.connection, stored.id, as_of)
+            await self._plan(
+                stored.id, schedule, as_of, as_of, fired=max(0, stored.fired_count - ahead), revision=number
+            )
+            return number
+
+    async def pause(self, name: str, actor: Actor, *, until: datetime | None = None) -> None:
+        """Nothing of it is claimed from here on. What falls into the pause does not fire afterwards."""
+        async with self.connection.transaction():
+            _, stored, as_of = await self._locked(name, actor)
+            if stored.status == "paused":
+                await schedules.set_status(self.connection, stored.id, "paused", actor.reason, until)
+                return
+            stored = await self._account(stored, as_of)
+            await schedules.set_status(self.connection, stored.id, "paused", actor.reason, until)
+            await schedules.set_timer(
+                self.connection, stored.id, None, active=False, fired=stored.fired_count, revision=stored.revision
+            )
+            await schedules.hold(self.connection, stored.id, "paused", [], overdue_too=True)
+
+    async def resume(self, name: str, actor: Actor) -> None:
+        async with self.connection.transaction():
+            _, stored, as_of = await self._locked(name, actor)
+            if stored.status != "paused":
+                raise Conflict(f'"{name}" is not paused')
+            cadence = read_cadence(stored.cadence)
+            begin = stored.next_at or as_of
+            if begin < as_of:
+                await _omit(self.connection, stored.id, begin, as_of, Reason.PAUSED)
+            await schedules.set_status(self.connection, stored.id, "active", None)
+            await schedules.release(self.connection, stored.id, None)
+            await plan_window(
+                self.connection, self.settings, stored.id, cadence, max(begin, as_of), as_of,
+                fired=stored.fired_count, revision=stored.revision,
+            )  # fmt: skip
+
+    async def delete(self, name: str, actor: Actor) -> None:
+        """Its history stays; what waits of it ends as withdrawn."""
+        async with self.connection.transaction():
+            _, stored, as_of = await self._locked(name, actor)
+            stored = await self._account(stored, as_of)
+            await schedules.set_status(self.connection, stored.id, "deleted", actor.reason)
+            await schedules.set_timer(
+                self.connection, stored.id, None, active=False, fired=stored.fired_count, revision=stored.revision
+            )
+            await schedules.hold(self.connection, stored.id, "deleted", [], overdue_too=True)
+
+    async def trigger(self, name: str, actor: Actor) -> datetime:
+        """One firing now, beside the slots. Its identity is its microsecond, which no slot can have."""
+        async with self.connection.transaction():
+            _, stored, as_of = await self._locked(name, actor)
+            at = as_of if as_of.microsecond % _MILLISECOND else as_of + timedelta(microseconds=1)
+            await promise_once(self.connection, stored.id, at, Kind.MANUAL)
+            return at
+
+    async def declare(self, spec: Mapping[str, object], actor: Actor, *, origin: str) -> bool:
+        """What code says a schedule is: created, edited if it says something else than before, else left alone."""
+        declared = json.dumps(spec, sort_keys=True, default=str)
+        name = spec.get("name")
+        async with self.connection.transaction():
+            tenant = await self._tenant(actor)
+            stored = await schedules.lock_schedule(self.connection, tenant.id, str(name))
+            if stored is not None and stored.declared == declared:
+                return False
+            if stored is None:
+                await self.create(spec, actor, origin=origin, declared=declared)
+            else:
+                await self.edit(str(name), spec, actor, declared=declared)
+            return True
+
+    async def _tenant(self, actor: Actor) -> Tenant:
+        tenant = await schedules.tenant(self.connection, actor.tenant)
+        if tenant is None:
+            raise NotFound(f'there is no tenant "{actor.tenant}"')
+        return tenant
+
+    async def _locked(self, name: str, actor: Actor) -> tuple[Tenant, Stored, datetime]:
+        """The schedule, locked, and the instant of the decision, read after the lock was granted."""
+        tenant = await self._tenant(actor)
+        stored = await schedules.lock_schedule(self.connection, tenant.id, name)
+        if stored is None:
+            raise NotFound(f'there is no schedule "{name}"')
+        return tenant, stored, await planning.now(self.connection)
+
+    async def _account(self, stored: Stored, as_of: datetime) -> Stored:
+        """Every slot up to now becomes a firing or an omission under the revision that held until now."""
+        if stored.status == "paused" and stored.next_at is not None and stored.next_at < as_of:
+            await _omit(self.connection, stored.id, stored.next_at, as_of, Reason.PAUSED)
+            return stored._replace(next_at=as_of)
+        if not stored.active or stored.next_at is None:
+            return stored
+        return await account_for_the_past(self.connection, stored, as_of)
+
+    async def _plan(
+        self, schedule_id: int, schedule: Schedule, begin: datetime, as_of: datetime, *, fired: int, revision: int
+    ) -> None:
+        await plan_window(
+            self.connection, self.settings, schedule_id, schedule.cadence, begin, as_of, fired=fired, revision=revision
+        )
+
+
+def _registered(spec: Mapping[str, object], as_of: datetime, tenant: Tenant, actor: Actor) -> Schedule:
+    return register(
+        spec, as_of=as_of, identity=f"{actor.tenant}/{spec.get('name')}", min_interval=tenant.min_interval
+    )
+
+
+def _with_old_anchors(spec: Mapping[str, object], stored: Stored) -> Mapping[str, object]:
+    """A trigger that is as it was keeps the anchor that it got when it was registered."""
+    old = stored.spec.get("triggers", [])
+    anchors = {_without_anchor(t): t["start_at"] for t in old if "start_at" in t}  # type: ignore[attr-defined]
+    given = spec.get("triggers", [spec.get("trigger")])
+    if not isinstance(given, list):
+        return spec
+    kept = [
+        {**t, "start_at": anchors[_without_anchor(t)]}
+        if isinstance(t, Mapping) and "start_at" not in t and _without_anchor(t) in anchors
+        else t
+        for t in given
+    ]
+    return {**{key: value for key, value in spec.items() if key != "trigger"}, "triggers": kept}
+
+
+def _without_anchor(trigger: Mapping[str, object]) -> str:
+    return json.dumps({k: v for k, v in trigger.items() if k != "start_at"}, sort_keys=True, default=str)
+
+
+async def _omit(connection: Connection, schedule_id: int, start: datetime, end: datetime, reason: Reason) -> None:
+    omission = Omission(start, end, reason, None)
+    await schedules.omit(connection, schedule_id, [omission.start], [omission.end], [reason.value], [None])

@@ -1,0 +1,42 @@
+"""When a failed attempt is tried again: explicit delays, or exponential ones, with jitter from a seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from detent.domain.stable import stable_hash
+
+_STEPS: Final = 1 << 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """`max_attempts` counts all attempts, the first included. With `delays`, the last one repeats."""
+
+    max_attempts: int = 3
+    delays: tuple[timedelta, ...] = ()
+    base: timedelta = timedelta(seconds=5)
+    factor: float = 2.0
+    cap: timedelta = timedelta(hours=1)
+    jitter: float = 0.1
+    """The part of a delay that is drawn anew for each firing, so that failures don't come back together."""
+
+    def delay(self, tried: int, seed: str) -> timedelta:
+        """How long to wait after that many attempts."""
+        if self.delays:
+            plain = self.delays[min(tried, len(self.delays)) - 1]
+        else:
+            growth = min(self.factor ** (tried - 1), self.cap / self.base) if self.base else 1.0
+            plain = min(self.base * growth, self.cap)
+        drawn = stable_hash(seed, str(tried)) % _STEPS / _STEPS
+        return plain * (1 - self.jitter + self.jitter * 2 * drawn)
+
+
+NEVER: Final = Retry(max_attempts=1)
+
+
+def exponential(max_attempts: int, *, base: timedelta = timedelta(seconds=5)) -> Retry:
+    """So many attempts in all, each delay twice the one before."""
+    return Retry(max_attempts=max_attempts, base=base)

@@ -1,0 +1,83 @@
+"""What an attempt's outcome means for its firing: concluded, tried again, or dead.
+
+| outcome    | attempts left | then                      |
+|------------|---------------|---------------------------|
+| succeeded  |               | concluded                 |
+| cancelled  |               | concluded                 |
+| failed     | yes           | again after the delay     |
+| timed_out  | yes           | again after the delay     |
+| lost       | yes           | again at once             |
+| any other  | no            | dead, for a person to see |
+
+Three lost attempts make a firing dead whatever its policy: it takes its workers down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from detent.domain.retry import Retry
+
+MAX_LOST: Final = 3
+"""A firing that cost three workers is not given a fourth."""
+LONGEST_RETRY_AFTER: Final = timedelta(hours=1)
+"""A target may ask for patience, not for oblivion."""
+
+
+class Outcome(StrEnum):
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    LOST = "lost"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """The attempt is the firing's last word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    due_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Dead:
+    """No attempts are left, and none succeeded."""
+
+
+Settlement = Concluded | Again | Dead
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """The attempts of a firing so far, the one that has just ended included."""
+
+    attempts: int
+    lost: int
+
+
+def settle(
+    retry: Retry,
+    tried: Tried,
+    outcome: Outcome,
+    *,
+    as_of: datetime,
+    seed: str,
+    retryable: bool = True,
+    retry_after: timedelta | None = None,
+) -> Settlement:
+    if outcome in (Outcome.SUCCEEDED, Outcome.CANCELLED):
+        return Concluded()
+    if not retryable or tried.attempts >= retry.max_attempts or tried.lost >= MAX_LOST:
+        return Dead()
+    if outcome is Outcome.LOST:
+        return Again(as_of)
+    delay = retry.delay(tried.attempts, seed)
+    if retry_after is not None:
+        delay = max(delay, min(retry_after, LONGEST_RETRY_AFTER))
+    return Again(as_of + delay)

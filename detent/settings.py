@@ -1,0 +1,81 @@
+"""All settings, read once. Where a value comes from: an option, else the environment, else the default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from difflib import get_close_matches
+from typing import Final
+
+from detent.domain.errors import DetentError
+
+_PREFIX: Final = "DETENT_"
+_OTHERS: Final = {"DETENT_PG_BIN", "DETENT_DATA"}
+"""Read where they are needed: by the supervisor of the embedded PostgreSQL."""
+
+
+class SettingsError(DetentError):
+    """A setting is unknown or has no sense."""
+
+    code = "settings"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Frozen, and passed on: nothing else reads the environment."""
+
+    database_url: str
+    pooler: bool = False
+    """The URL leads to a pooler in transaction mode."""
+    listen: bool = True
+    """Without LISTEN, polling alone finds what is due at once."""
+    lease_ttl: float = 10.0
+    """Seconds until a silent node is taken for dead."""
+    look_ahead: float = 30.0
+    """Seconds that planners promise ahead."""
+    claim_ahead: float = 0.25
+    """Seconds before its instant that a firing may be claimed."""
+    poll: float = 0.1
+    """Seconds between two looks for what is waiting, if nothing tells of it before."""
+    plan_every: float = 1.0
+    """Seconds between two ticks of a planner that has nothing to catch up."""
+    retention_days: int = 90
+
+    @property
+    def look_ahead_delta(self) -> timedelta:
+        return timedelta(seconds=self.look_ahead)
+
+    @property
+    def claim_ahead_delta(self) -> timedelta:
+        return timedelta(seconds=self.claim_ahead)
+
+
+def from_environment(environment: Mapping[str, str], **given: object) -> Settings:
+    """`given` are options of the command line; None means not given."""
+    known = {f"{_PREFIX}{field.name.upper()}": field for field in fields(Settings)}
+    values: dict[str, object] = {}
+    for name, text in environment.items():
+        if not name.startswith(_PREFIX) or name in _OTHERS:
+            continue
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            advice = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known))}"
+            raise SettingsError(f"{name} is no setting: {advice}")
+        values[known[name].name] = _value(name, text, type_name=str(known[name].type))
+    values |= {name: value for name, value in given.items() if value is not None}
+    if "database_url" not in values:
+        raise SettingsError("no database: set DETENT_DATABASE_URL, or use `detent dev`, which brings its own")
+    return Settings(**values)  # type: ignore[arg-type]
+
+
+def _value(name: str, text: str, *, type_name: str) -> object:
+    try:
+        if type_name == "bool":
+            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[text.lower()]
+        number = {"int": int, "float": float, "str": str}[type_name](text)
+    except (KeyError, ValueError):
+        raise SettingsError(f'{name} is "{text[:40]}", which is no {type_name}') from None
+    if isinstance(number, int | float) and not 0 < number < 1e9:
+        raise SettingsError(f"{name} must be a positive number")
+    return number

@@ -1,0 +1,101 @@
+"""Claiming, as the store sees it: lanes with something due, volleys, and what a full seat does to the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from detent.domain.share import Lane, lane_weight
+from detent.store.pool import Connection
+from detent.store.statements import statement
+
+
+class Claimed(NamedTuple):
+    """One firing of a volley, with the text of its work and the database's time when it was read."""
+
+    schedule_id: int
+    scheduled_for: datetime
+    seat: int
+    number: int
+    volley: int
+    due_at: datetime
+    revision: int
+    lane: int
+    work: str
+    read_at: datetime
+
+
+class Ended(NamedTuple):
+    schedule_id: int
+    scheduled_for: datetime
+    outcome: str
+    code: str
+
+
+class DueLane(NamedTuple):
+    lane: int
+    due_at: datetime
+    weight: int
+    cap: int | None
+
+
+async def lanes(
+    connection: Connection, pool: str, floor: datetime, until: datetime, after: int, limit: int
+) -> list[DueLane]:
+    return [DueLane(*row) for row in await connection.fetch(statement("lanes"), pool, floor, until, after, limit)]
+
+
+async def claim(
+    connection: Connection, node: int, pool: str, quotas: Mapping[int, int], floor: datetime, until: datetime, needs: int
+) -> list[Claimed]:
+    """Rows in the shape of `Claimed`; records of the driver, for there are many of them."""
+    return await connection.fetch(  # type: ignore[no-any-return]
+        statement("claim"), node, pool, list(quotas), list(quotas.values()), floor, until, needs
+    )
+
+
+async def pool_cap(connection: Connection, pool: str) -> int | None:
+    found: int | None = await connection.fetchval(statement("pool_cap"), pool)
+    return found
+
+
+async def lock_caps(connection: Connection, keys: Sequence[int]) -> None:
+    await connection.execute(statement("lock_caps"), keys)
+
+
+async def in_flight(connection: Connection) -> list[tuple[str, int, int]]:
+    return [tuple(row) for row in await connection.fetch(statement("in_flight"))]
+
+
+async def overlap(connection: Connection, limit: int) -> list[tuple[int, datetime, str]]:
+    return [tuple(row) for row in await connection.fetch(statement("overlap"), limit)]
+
+
+async def end_waiting(connection: Connection, limit: int) -> list[Ended]:
+    return [Ended(*row) for row in await connection.fetch(statement("end_waiting"), limit)]
+
+
+async def wake_forgotten(connection: Connection, limit: int) -> int:
+    woken: int = await connection.fetchval(statement("wake_forgotten"), limit)
+    return woken
+
+
+async def hand_back(connection: Connection, node: int, firings: Sequence[tuple[int, int, int]]) -> int:
+    """`firings` are (schedule, seat, volley). Returns how many were still ours."""
+    columns = [list(column) for column in zip(*firings, strict=True)]
+    handed: int = await connection.fetchval(statement("hand_back"), node, *columns)
+    return handed
+
+
+def as_lanes(found: Sequence[DueLane], room: Mapping[int, int | None]) -> list[Lane]:
+    """For `share`: weights of tenant and priority, and what caps leave."""
+    return [
+        Lane(
+            id=lane.lane,
+            weight=lane_weight(lane.weight, lane.lane % 10),
+            head_due=lane.due_at,
+            room=room.get(lane.lane),
+        )
+        for lane in found
+    ]

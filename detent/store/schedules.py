@@ -1,0 +1,128 @@
+"""Schedules, as the store sees them: rows, revisions, cursors, and what a command does to waiting firings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from detent.domain.schedule import Schedule
+from detent.store.pool import Connection
+from detent.store.statements import statement
+
+
+class Tenant(NamedTuple):
+    id: int
+    min_interval: timedelta
+
+
+class Stored(NamedTuple):
+    """A schedule that is locked for a change."""
+
+    id: int
+    revision: int
+    status: str
+    cadence: str
+    declared: str | None
+    next_at: datetime | None
+    active: bool
+    fired_count: int
+    spec: Mapping[str, object]
+
+
+async def tenant(connection: Connection, name: str) -> Tenant | None:
+    row = await connection.fetchrow(statement("tenant"), name)
+    return Tenant(*row) if row else None
+
+
+async def set_min_interval(connection: Connection, name: str, interval: timedelta) -> None:
+    await connection.execute(statement("set_min_interval"), name, interval)
+
+
+async def insert_schedule(
+    connection: Connection, tenant_id: int, schedule: Schedule, *, status: str, origin: str | None,
+    declared: str | None, by: str, reason: str | None, first: datetime,
+) -> int | None:  # fmt: skip
+    """The new id, or None if the name is taken."""
+    found: int | None = await connection.fetchval(
+        statement("insert_schedule"), tenant_id, schedule.name, status, schedule.cadence_text, schedule.work_text,
+        schedule.work.overlap.value, origin, declared, json.dumps(schedule.spec), by, reason, first, schedule.pool,
+        schedule.priority, schedule.seats, schedule.start_deadline,
+    )  # fmt: skip
+    return found
+
+
+async def lock_schedule(connection: Connection, tenant_id: int, name: str) -> Stored | None:
+    row = await connection.fetchrow(statement("lock_schedule"), tenant_id, name)
+    return Stored(*row[:-1], json.loads(row[-1])) if row else None
+
+
+async def revise(
+    connection: Connection, schedule_id: int, number: int, schedule: Schedule, *, by: str, reason: str | None,
+    declared: str | None,
+) -> None:  # fmt: skip
+    await connection.execute(
+        statement("revise"), schedule_id, number, json.dumps(schedule.spec), by, reason, schedule.cadence_text,
+        schedule.work_text, schedule.work.overlap.value, schedule.pool, schedule.priority, schedule.seats,
+        schedule.start_deadline, declared,
+    )  # fmt: skip
+
+
+async def set_status(
+    connection: Connection, schedule_id: int, status: str, reason: str | None, until: datetime | None = None
+) -> None:
+    await connection.execute(statement("set_status"), schedule_id, status, reason, until)
+
+
+async def set_timer(
+    connection: Connection, schedule_id: int, next_at: datetime | None, *, active: bool, fired: int, revision: int
+) -> None:
+    await connection.execute(statement("set_timer"), schedule_id, next_at, active, fired, revision)
+
+
+async def promise(
+    connection: Connection, schedule_id: int, scheduled_for: Sequence[datetime], slots: Sequence[datetime | None],
+    due_at: Sequence[datetime], kinds: Sequence[str],
+) -> dict[datetime, datetime]:  # fmt: skip
+    """The slots that are promises only now, with the instants they are due."""
+    return dict(await connection.fetch(statement("promise"), schedule_id, scheduled_for, slots, due_at, kinds))
+
+
+async def omit(
+    connection: Connection, schedule_id: int, starts: Sequence[datetime], ends: Sequence[datetime],
+    reasons: Sequence[str], counts: Sequence[int | None],
+) -> None:  # fmt: skip
+    await connection.execute(statement("omit"), schedule_id, starts, ends, reasons, counts)
+
+
+async def hold(
+    connection: Connection, schedule_id: int, reason: str, keep: Sequence[datetime], *, overdue_too: bool
+) -> list[datetime]:
+    return [row[0] for row in await connection.fetch(statement("hold"), schedule_id, reason, keep, overdue_too)]
+
+
+async def release(connection: Connection, schedule_id: int, slots: Sequence[datetime] | None) -> list[datetime]:
+    """Of these slots, or of all."""
+    return [row[0] for row in await connection.fetch(statement("release"), schedule_id, slots)]
+
+
+async def replace_waiting(connection: Connection, schedule_id: int) -> None:
+    await connection.execute(statement("replace_waiting"), schedule_id)
+
+
+async def ahead(connection: Connection, schedule_id: int, since: datetime) -> int:
+    found: int = await connection.fetchval(statement("ahead"), schedule_id, since)
+    return found
+
+
+async def overdue_pauses(connection: Connection, limit: int) -> list[tuple[str, str]]:
+    return [tuple(row) for row in await connection.fetch(statement("overdue_pauses"), limit)]
+
+
+async def notify(connection: Connection, pool: str) -> None:
+    await connection.execute(statement("notify"), pool)
+
+
+async def schedules_of_origin(connection: Connection, tenant_id: int, origin: str) -> list[str]:
+    return [row[0] for row in await connection.fetch(statement("schedules_of_origin"), tenant_id, origin)]

@@ -1,0 +1,2 @@
+-- The one clock. No locks.
+select detent.now()

@@ -1,0 +1,5 @@
+-- Ranges that deliberately do not fire.
+insert into detent.omission (schedule_id, from_at, to_at, reason, revision, tenant_id, count)
+select $1, o.from_at, o.to_at, o.reason, t.revision, t.tenant_id, o.n
+from unnest($2::timestamptz[], $3::timestamptz[], $4::text[], $5::bigint[]) o (from_at, to_at, reason, n)
+join detent.timer t on t.schedule_id = $1

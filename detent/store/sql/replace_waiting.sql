@@ -1,0 +1,6 @@
+-- What waits of a schedule follows its new revision: pool, lane, seats. Locks: those waiting rows.
+update detent.waiting w
+set pool = t.pool, lane = t.tenant_id * 10 + t.priority, seats = t.seats, needs = t.needs
+from detent.timer t
+where t.schedule_id = w.schedule_id and w.schedule_id = $1
+  and (w.pool, w.lane, w.seats, w.needs) is distinct from (t.pool, t.tenant_id * 10 + t.priority, t.seats, t.needs)

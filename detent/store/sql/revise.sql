@@ -1,0 +1,10 @@
+-- A new revision takes over. Locks: held already, see lock_schedule.
+with closed as (
+  update detent.revision set valid_to = detent.now() where schedule_id = $1 and number = $2 - 1
+), next as (
+  insert into detent.revision (schedule_id, number, spec, by, reason) values ($1, $2, $3, $4, $5)
+), timer as (
+  update detent.timer set revision = $2, pool = $9, priority = $10, seats = $11, start_deadline = $12 where schedule_id = $1
+)
+update detent.schedule set revision = $2, cadence = $6, work = $7, overlap = $8, declared = coalesce($13, declared)
+where id = $1
