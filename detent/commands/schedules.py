@@ -85,9 +85,10 @@ class Commands:
                 await schedules.replace_waiting(self.connection, stored.id)
                 return number
             await schedules.set_status(self.connection, stored.id, "active", None)
-            ahead = await schedules.ahead(self.connection, stored.id, as_of)
+            ahead = await schedules.ahead(self.connection, stored.id, as_of + timedelta.resolution)
             await self._plan(
-                stored.id, schedule, as_of, as_of, fired=max(0, stored.fired_count - ahead), revision=number
+                stored.id, schedule, as_of + timedelta.resolution, as_of, fired=max(0, stored.fired_count - ahead),
+                revision=number,
             )
             return number
 
@@ -103,7 +104,7 @@ class Commands:
             await schedules.set_timer(
                 self.connection, stored.id, None, active=False, fired=stored.fired_count, revision=stored.revision
             )
-            await schedules.hold(self.connection, stored.id, "paused", [], overdue_too=True)
+            await schedules.hold(self.connection, stored.id, "paused", [], everything=True)
 
     async def resume(self, name: str, actor: Actor) -> None:
         async with self.connection.transaction():
@@ -130,7 +131,7 @@ class Commands:
             await schedules.set_timer(
                 self.connection, stored.id, None, active=False, fired=stored.fired_count, revision=stored.revision
             )
-            await schedules.hold(self.connection, stored.id, "deleted", [], overdue_too=True)
+            await schedules.hold(self.connection, stored.id, "deleted", [], everything=True)
 
     async def trigger(self, name: str, actor: Actor) -> datetime:
         """One firing now, beside the slots. Its identity is its microsecond, which no slot can have."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from detent.domain.instant import just_before
 from detent.domain.plan import Cadence, Kind, Omission, Plan, plan
 from detent.domain.schedule import read_cadence
 from detent.settings import Settings
@@ -18,7 +17,7 @@ async def account_for_the_past(connection: Connection, stored: Stored, as_of: da
     """Slots before now that no planner has seen yet: promised late or omitted, as the misfire policy has it."""
     assert stored.next_at is not None
     cadence = read_cadence(stored.cadence)
-    past = plan(cadence, stored.next_at, stored.fired_count, as_of=as_of, until=just_before(as_of))
+    past = plan(cadence, stored.next_at, stored.fired_count, as_of=as_of, until=as_of)
     await _write(connection, stored.id, cadence, past, as_of)
     return stored._replace(next_at=past.next_at, fired_count=stored.fired_count + len(past.promises))
 
@@ -35,7 +34,7 @@ async def plan_window(
     )  # fmt: skip
     slots = [promise.slot for promise in window.promises]
     await schedules.replace_waiting(connection, schedule_id)
-    await schedules.hold(connection, schedule_id, "edited", slots, overdue_too=False)
+    await schedules.hold(connection, schedule_id, "edited", slots, everything=False)
     await schedules.release(connection, schedule_id, slots)
     await _write(connection, schedule_id, cadence, window, as_of)
     if any(slot < as_of + timedelta(seconds=settings.poll) for slot in slots):

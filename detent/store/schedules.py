@@ -97,9 +97,9 @@ async def omit(
 
 
 async def hold(
-    connection: Connection, schedule_id: int, reason: str, keep: Sequence[datetime], *, overdue_too: bool
+    connection: Connection, schedule_id: int, reason: str, keep: Sequence[datetime], *, everything: bool
 ) -> list[datetime]:
-    return [row[0] for row in await connection.fetch(statement("hold"), schedule_id, reason, keep, overdue_too)]
+    return [row[0] for row in await connection.fetch(statement("hold"), schedule_id, reason, keep, everything)]
 
 
 async def release(connection: Connection, schedule_id: int, slots: Sequence[datetime] | None) -> list[datetime]:
