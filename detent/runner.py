@@ -34,8 +34,8 @@ class Loop:
         self._hint = asyncio.Event()
         self._stopped = False
         self._failures = 0
-        self.ticks = 0
-        """How often it ran: the heartbeat looks whether we make progress."""
+        self.on_failure: Callable[[], None] | None = None
+        """Told when a tick failed: what it did is not known."""
 
     def wake(self) -> None:
         self._hint.set()
@@ -48,7 +48,6 @@ class Loop:
         while not self._stopped:
             self._hint.clear()
             more = await self._once()
-            self.ticks += 1
             if not more and not self._stopped:
                 await self._wait(self._every)
 
@@ -58,6 +57,8 @@ class Loop:
                 more = await self._tick()
         except Exception as error:  # noqa: BLE001 the runner is where a loop survives anything
             self._failures += 1
+            if self.on_failure is not None:
+                self.on_failure()
             if self._failures == 1 or not _is_ordinary(error):
                 self._events.emit(LoopFailed(loop=self.name, error=_said(error), failures=self._failures))
             pause = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2 ** min(self._failures, 10))

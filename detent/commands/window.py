@@ -52,7 +52,7 @@ async def _write(connection: Connection, schedule_id: int, cadence: Cadence, fou
     if found.promises:
         slots = [promise.slot for promise in found.promises]
         due = [
-            as_of if promise.kind is Kind.CATCH_UP else cadence.spread.due_at(str(schedule_id), promise.slot)
+            as_of if promise.kind is Kind.CATCH_UP else cadence.spread.in_window(str(schedule_id), promise.slot)
             for promise in found.promises
         ]
         await planning.ensure_partitions(connection, min(slots), max(slots))

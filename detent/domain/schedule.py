@@ -19,7 +19,7 @@ from detent.domain.errors import SpecError
 from detent.domain.plan import Cadence, Misfire, MisfirePolicy
 from detent.domain.retry import Retry
 from detent.domain.spacing import refuse_too_often, shortest_gap
-from detent.domain.spec import choice, read_triggers, register_triggers, unknown_key, write_triggers
+from detent.domain.spec import anchored, choice, parse_triggers, read_triggers, unknown_key
 from detent.domain.spread import Spread
 
 _KEYS: Final = (
@@ -34,6 +34,7 @@ _MAX_PAYLOAD: Final = 256 * 1024
 _MAX_TAGS: Final = 32
 _MAX_CONCURRENT: Final = 10_000
 _MAX_ATTEMPTS: Final = 100
+_MAX_FIRINGS: Final = 2_000_000_000
 _MAX_CATCH_UPS: Final = 1_000
 _LONGEST_GRACE: Final = timedelta(days=89)
 """Retention less a day: a catch-up must find its partition."""
@@ -83,11 +84,12 @@ class Schedule:
 def register(spec: object, *, as_of: datetime, identity: str, min_interval: timedelta) -> Schedule:
     """A spec as a person gives it, at the moment of its registration."""
     given = _mapping(spec, _KEYS, "schedule")
-    triggers = register_triggers(
-        _triggers_of(given), as_of=as_of, identity=identity, max_firings=given.get("max_firings")
-    )
+    specs = _triggers_of(given)
+    max_firings = _integer(given, "max_firings", 0, 1, _MAX_FIRINGS) or None
+    triggers = parse_triggers(specs, as_of=as_of, identity=identity, max_firings=max_firings)
     refuse_too_often(triggers, min_interval, as_of)
-    canonical = {**given, "triggers": write_triggers(triggers)}
+    pairs = zip(specs, triggers.each, strict=True)  # type: ignore[call-overload]
+    canonical = {**given, "triggers": [anchored(spec, trigger, as_of) for spec, trigger in pairs]}
     canonical.pop("trigger", None)
     schedule = _read(canonical, identity)
     spread = schedule.cadence.spread

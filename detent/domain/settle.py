@@ -61,6 +61,9 @@ class Tried:
     lost: int
 
 
+UNTRIED: Final = Tried(attempts=0, lost=0)
+
+
 def settle(
     retry: Retry,
     tried: Tried,
@@ -81,3 +84,22 @@ def settle(
     if retry_after is not None:
         delay = max(delay, min(retry_after, LONGEST_RETRY_AFTER))
     return Again(as_of + delay)
+
+
+def settle_next(
+    retry: Retry, before: Tried, outcome: Outcome, *, as_of: datetime, firing: tuple[int, datetime]
+) -> Settlement:
+    """The same, for an attempt that has just ended and isn't counted in `before`."""
+    tried = Tried(attempts=before.attempts + 1, lost=before.lost + (outcome is Outcome.LOST))
+    return settle(retry, tried, outcome, as_of=as_of, seed=f"{firing[0]}/{firing[1].isoformat()}")
+
+
+def verdict_of(settlement: Settlement) -> tuple[str, datetime | None]:
+    """As the ledger's function is told: the word, and when it is due again."""
+    match settlement:
+        case Concluded():
+            return "conclude", None
+        case Again(due_at):
+            return "again", due_at
+        case Dead():
+            return "die", None

@@ -9,7 +9,8 @@ anchor of `every` and the DTSTART of `rrule`, which begin at `as_of`, the moment
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime
 from difflib import get_close_matches
 from enum import StrEnum
@@ -24,8 +25,8 @@ from detent.domain.cron.units import WEEKDAY
 from detent.domain.duration import parse_duration
 from detent.domain.errors import SpecError, quoted
 from detent.domain.every import Every
-from detent.domain.instant import floor_millisecond, on_whole_millisecond, parse_instant
-from detent.domain.limits import LATE_AT_MOST, MAX_EXCLUSIONS, MAX_TRIGGERS
+from detent.domain.instant import floor_millisecond, format_instant, on_whole_millisecond, parse_instant
+from detent.domain.limits import EARLIEST, LATE_AT_MOST, MAX_EXCLUSIONS, MAX_TRIGGERS
 from detent.domain.rrule_text import parse_rrule
 from detent.domain.trigger import Rule, Trigger, Triggers
 from detent.domain.wallclock import Fold, Gap, WallClock
@@ -43,7 +44,37 @@ Choice = TypeVar("Choice", bound=StrEnum)
 def parse_triggers(
     specs: object, *, as_of: datetime, identity: str = "", max_firings: int | None = None
 ) -> Triggers:
-    """A list of trigger specs, each of which fires at least once after `as_of`."""
+    """A list of trigger specs, each of which fires at least once after `as_of`: what a person registers."""
+    each = []
+    for number, spec in enumerate(_specs(specs)):
+        with _inside(number):
+            trigger, kind, value = _trigger(spec, as_of=as_of, identity=identity)
+            refuse_silent(trigger, kind, value, as_of)
+            each.append(trigger)
+    return Triggers(tuple(each), max_firings)
+
+
+def read_triggers(specs: object, *, identity: str = "", max_firings: int | None = None) -> Triggers:
+    """Specs in the form of `anchored`, which need no moment of registration: what is stored."""
+    each = []
+    for number, spec in enumerate(_specs(specs)):
+        with _inside(number):
+            each.append(_trigger(spec, as_of=EARLIEST, identity=identity)[0])
+    return Triggers(tuple(each), max_firings)
+
+
+def anchored(spec: Mapping[str, object], trigger: Trigger, as_of: datetime) -> dict[str, object]:
+    """The spec with everything in it that was taken from the moment of its registration."""
+    written = {("timezone" if key == "tz" else key): value for key, value in spec.items()}
+    if isinstance(trigger.rule, At):
+        written["at"] = format_instant(trigger.rule.instant)
+    counts_from_its_start = isinstance(trigger.rule, Every) or "rrule" in written
+    if counts_from_its_start and trigger.start_at is None:
+        written["start_at"] = format_instant(floor_millisecond(as_of))
+    return written
+
+
+def _specs(specs: object) -> Sequence[object]:
     if not isinstance(specs, Sequence) or isinstance(specs, str):
         raise _refused("not_a_list", "triggers", "triggers is a list, such as [{cron: 0 2 * * *}]")
     if not 1 <= len(specs) <= MAX_TRIGGERS:
@@ -52,17 +83,25 @@ def parse_triggers(
             "triggers",
             f"a schedule has 1 to {MAX_TRIGGERS} triggers, this one has {len(specs)}",
         )
-    each = []
-    for number, spec in enumerate(specs):
-        try:
-            each.append(parse_trigger(spec, as_of=as_of, identity=identity))
-        except SpecError as error:
-            raise error.within(f"triggers/{number}/{error.field}") from None
-    return Triggers(tuple(each), max_firings)
+    return specs
+
+
+@contextmanager
+def _inside(number: int) -> Iterator[None]:
+    try:
+        yield
+    except SpecError as error:
+        raise error.within(f"triggers/{number}/{error.field}") from None
 
 
 def parse_trigger(spec: object, *, as_of: datetime, identity: str = "") -> Trigger:
     """One trigger spec; refused if it has no slot within 50 years after `as_of`."""
+    trigger, kind, value = _trigger(spec, as_of=as_of, identity=identity)
+    refuse_silent(trigger, kind, value, as_of)
+    return trigger
+
+
+def _trigger(spec: object, *, as_of: datetime, identity: str) -> tuple[Trigger, str, object]:
     given = _mapping(spec, _TRIGGER_KEYS, "trigger")
     kinds = [kind for kind in KINDS if kind in given]
     if len(kinds) != 1:
@@ -83,8 +122,7 @@ def parse_trigger(spec: object, *, as_of: datetime, identity: str = "") -> Trigg
         end_at=end_at,
         exclude=_calendar(given["exclude"], where) if "exclude" in given else None,
     )
-    refuse_silent(trigger, kind, given[kind], as_of)
-    return trigger
+    return trigger, kind, given[kind]
 
 
 def parse_expression(

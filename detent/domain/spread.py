@@ -22,6 +22,10 @@ class Spread:
     jitter: timedelta = timedelta()
     window: timedelta = timedelta()
 
+    @property
+    def none(self) -> bool:
+        return not self.jitter and not self.window
+
     def due_at(self, identity: str, slot: datetime) -> datetime:
         """The slot plus its jitter, which is whole milliseconds and less than `jitter`."""
         return slot + _part_of(self.jitter, "jitter", identity, slot)

@@ -39,11 +39,12 @@ class Lease:
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
         self.id = 0
-        self._deadline = 0.0
+        self.deadline = 0.0
+        """Until when we may act, by our monotonic clock."""
 
     @property
     def held(self) -> bool:
-        return clock.monotonic() < self._deadline
+        return clock.monotonic() < self.deadline
 
     async def acquire(self) -> None:
         """The first lease; after it the thread takes over."""
@@ -85,7 +86,7 @@ class Lease:
         begin = clock.monotonic()
         async with asyncio.timeout(self._settings.lease_ttl / _RENEWALS_PER_TTL):
             if await nodes.renew_lease(connection, self.id, self._settings.lease_ttl):
-                self._deadline = begin + self._settings.lease_ttl - _MARGIN_SECONDS
+                self.deadline = begin + self._settings.lease_ttl - _MARGIN_SECONDS
                 return
         self._events.emit(LeaseLost(node=self.id))
         await self._register(connection)
@@ -96,4 +97,4 @@ class Lease:
             connection, node, self._kind, __version__, tzdata_version(), self._settings.lease_ttl
         )
         self.id = node
-        self._deadline = begin + self._settings.lease_ttl - _MARGIN_SECONDS
+        self.deadline = begin + self._settings.lease_ttl - _MARGIN_SECONDS

@@ -86,6 +86,9 @@ class AttemptEnded(Event):
     outcome: str
     then: str
     error: str | None
+    lag_seconds: float
+    """From the instant it was due to its start."""
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +124,7 @@ class OverLong(Event):
     schedule_id: int
     scheduled_for: datetime
     expected_seconds: float
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

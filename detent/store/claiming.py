@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from detent.domain.share import Lane, lane_weight
 from detent.store.pool import Connection
 from detent.store.statements import statement
 
@@ -23,6 +22,10 @@ class Claimed(NamedTuple):
     revision: int
     lane: int
     work: str
+    kind: str | None
+    """None for an ordinary slot."""
+    slot_at: datetime | None
+    """The nominal slot of a firing whose identity is another instant."""
     read_at: datetime
 
 
@@ -41,18 +44,24 @@ class DueLane(NamedTuple):
 
 
 async def lanes(
-    connection: Connection, pool: str, floor: datetime, until: datetime, after: int, limit: int
+    connection: Connection, pool: str, floor: datetime, ahead: timedelta, after: int, limit: int
 ) -> list[DueLane]:
-    return [DueLane(*row) for row in await connection.fetch(statement("lanes"), pool, floor, until, after, limit)]
+    return [DueLane(*row) for row in await connection.fetch(statement("lanes"), pool, floor, ahead, after, limit)]
 
 
 async def claim(
-    connection: Connection, node: int, pool: str, quotas: Mapping[int, int], floor: datetime, until: datetime, needs: int
-) -> list[Claimed]:
+    connection: Connection, node: int, pool: str, quotas: Mapping[int, int], floors: Sequence[datetime],
+    ahead: timedelta, needs: int,
+) -> list[Claimed]:  # fmt: skip
     """Rows in the shape of `Claimed`; records of the driver, for there are many of them."""
     return await connection.fetch(  # type: ignore[no-any-return]
-        statement("claim"), node, pool, list(quotas), list(quotas.values()), floor, until, needs
+        statement("claim"), node, pool, list(quotas), list(quotas.values()), floors, ahead, needs
     )
+
+
+async def clock(connection: Connection) -> datetime:
+    read_at: datetime = await connection.fetchval(statement("clock"))
+    return read_at
 
 
 async def pool_cap(connection: Connection, pool: str) -> int | None:
@@ -81,21 +90,8 @@ async def wake_forgotten(connection: Connection, limit: int) -> int:
     return woken
 
 
-async def hand_back(connection: Connection, node: int, firings: Sequence[tuple[int, int, int]]) -> int:
+async def hand_back(connection: Connection, firings: Sequence[tuple[int, int, int]]) -> int:
     """`firings` are (schedule, seat, volley). Returns how many were still ours."""
     columns = [list(column) for column in zip(*firings, strict=True)]
-    handed: int = await connection.fetchval(statement("hand_back"), node, *columns)
+    handed: int = await connection.fetchval(statement("hand_back"), *columns)
     return handed
-
-
-def as_lanes(found: Sequence[DueLane], room: Mapping[int, int | None]) -> list[Lane]:
-    """For `share`: weights of tenant and priority, and what caps leave."""
-    return [
-        Lane(
-            id=lane.lane,
-            weight=lane_weight(lane.weight, lane.lane % 10),
-            head_due=lane.due_at,
-            room=room.get(lane.lane),
-        )
-        for lane in found
-    ]

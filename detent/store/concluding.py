@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
@@ -12,36 +11,44 @@ from detent.store.pool import Connection
 from detent.store.statements import statement
 
 
-@dataclass(slots=True)
-class Facts:
-    """Columns of the write: attempts that have ended, and what becomes of their firings."""
+class Fact(NamedTuple):
+    """One attempt that has ended, and what becomes of its firing. In the order of conclude_v1's columns."""
 
-    ids: list[int] = field(default_factory=list)
-    seats: list[int] = field(default_factory=list)
-    scheduled_for: list[datetime] = field(default_factory=list)
-    volleys: list[int] = field(default_factory=list)
-    started: list[datetime] = field(default_factory=list)
-    finished: list[datetime] = field(default_factory=list)
-    outcomes: list[str] = field(default_factory=list)
-    codes: list[str | None] = field(default_factory=list)
-    errors: list[str | None] = field(default_factory=list)
-    excerpts: list[str | None] = field(default_factory=list)
-    then: list[str] = field(default_factory=list)
+    schedule_id: int
+    seat: int
+    volley: int
+    revision: int | None
+    started_at: float
+    """Seconds since 1970, by the database's clock."""
+    finished_at: float
+    outcome: str
+    code: str | None
+    error: str | None
+    excerpt: str | None
+    verdict: str
     """`conclude`, `again` or `die`."""
-    due: list[datetime | None] = field(default_factory=list)
-    wake: list[int] = field(default_factory=list)
-    """Schedules that queue: a seat may be free now."""
+    due_at: datetime | None
+
+
+class Identity(NamedTuple):
+    """What a worker knows of a firing, to find out later what became of it."""
+
+    schedule_id: int
+    scheduled_for: datetime
+    volley: int
 
 
 class Running(NamedTuple):
     schedule_id: int
     seat: int
-    scheduled_for: datetime
     volley: int
-    number: int
-    started_at: datetime
-    revision: int
-    cancel: str | None
+
+
+class Cancel(NamedTuple):
+    schedule_id: int
+    seat: int
+    volley: int
+    reason: str
 
 
 class Orphan(NamedTuple):
@@ -51,29 +58,30 @@ class Orphan(NamedTuple):
     volley: int
     number: int
     started_at: datetime
-    node: int
     work: str | None
+    overlap: str | None
+    revision: int | None
 
 
-async def conclude(connection: Connection, node: int, facts: Facts) -> list[tuple[int, datetime]]:
-    """The firings whose rows were still ours; the others were taken away meanwhile."""
-    return await connection.fetch(  # type: ignore[no-any-return]
-        statement("conclude"), node, facts.ids, facts.seats, facts.scheduled_for, facts.volleys, facts.started,
-        facts.finished, facts.outcomes, facts.codes, facts.errors, facts.excerpts, facts.then, facts.due, facts.wake,
-    )  # fmt: skip
+async def conclude(connection: Connection, node: int, facts: Sequence[Fact], wake: Sequence[int]) -> int:
+    """How many rows were still ours; the others were taken away meanwhile. `wake`: schedules that may have a free seat."""
+    concluded: int = await connection.fetchval(
+        statement("conclude"), node, *zip(*facts, strict=True), wake
+    )
+    return concluded
 
 
 async def tried(
     connection: Connection, ids: Sequence[int], scheduled_for: Sequence[datetime]
 ) -> dict[tuple[int, datetime], Tried]:
+    """Attempts on record, before the ones that have just ended."""
     rows = await connection.fetch(statement("tried"), ids, scheduled_for)
     return {(row[0], row[1]): Tried(attempts=row[2], lost=row[3]) for row in rows}
 
 
-async def own_facts(
-    connection: Connection, ids: Sequence[int], scheduled_for: Sequence[datetime], volleys: Sequence[int]
-) -> set[tuple[int, datetime]]:
-    rows = await connection.fetch(statement("own_facts"), ids, scheduled_for, volleys)
+async def own_facts(connection: Connection, firings: Sequence[Identity]) -> set[tuple[int, int]]:
+    """(schedule, volley) of those whose attempt is on record under the very volley that brought it."""
+    rows = await connection.fetch(statement("own_facts"), *zip(*firings, strict=True))
     return {(row[0], row[1]) for row in rows}
 
 
@@ -86,6 +94,10 @@ async def running_of_node(connection: Connection, node: int, limit: int) -> list
     return [Running(*row) for row in await connection.fetch(statement("running_of_node"), node, limit)]
 
 
+async def cancels(connection: Connection, node: int, limit: int) -> list[Cancel]:
+    return [Cancel(*row) for row in await connection.fetch(statement("cancels"), node, limit)]
+
+
 async def orphans(connection: Connection, node: int, limit: int) -> list[Orphan]:
     return [Orphan(*row) for row in await connection.fetch(statement("orphans"), node, limit)]
 
@@ -95,3 +107,9 @@ async def progress(
 ) -> bool:
     """Whether that attempt is still the one that runs."""
     return await connection.fetchval(statement("progress"), schedule_id, scheduled_for, volley, done, note) is not None
+
+
+async def usual_duration(connection: Connection, schedule_id: int, since: datetime) -> float | None:
+    """Seconds that 95 in 100 of its last runs took at most; None if there were too few."""
+    found: float | None = await connection.fetchval(statement("usual_duration"), schedule_id, since)
+    return found

@@ -22,22 +22,20 @@ class DueTimer(NamedTuple):
 
 @dataclass(slots=True)
 class Moves:
-    """Columns of the write: timers with their new cursor, the firings and omissions that lie before it."""
+    """Rows of the write, in the order of plan_v1's columns: timers with their new cursor, and what lies before it."""
 
-    ids: list[int] = field(default_factory=list)
-    seen: list[datetime] = field(default_factory=list)
-    revisions: list[int] = field(default_factory=list)
-    next_at: list[datetime | None] = field(default_factory=list)
-    fired: list[int] = field(default_factory=list)
-    firing_ids: list[int] = field(default_factory=list)
-    scheduled_for: list[datetime] = field(default_factory=list)
-    due_at: list[datetime] = field(default_factory=list)
-    kinds: list[str] = field(default_factory=list)
-    omission_ids: list[int] = field(default_factory=list)
-    from_at: list[datetime] = field(default_factory=list)
-    to_at: list[datetime] = field(default_factory=list)
-    reasons: list[str] = field(default_factory=list)
-    counts: list[int | None] = field(default_factory=list)
+    timers: list[tuple[int, datetime, int, datetime | None, int]] = field(default_factory=list)
+    """Schedule, cursor as seen, revision as seen, new cursor, firings promised."""
+    firings: list[tuple[int, datetime, datetime, str]] = field(default_factory=list)
+    """Schedule, slot, due at, kind."""
+    omissions: list[tuple[int, datetime, datetime, str, int | None]] = field(default_factory=list)
+    """Schedule, from, to, reason, count."""
+
+
+class CatchUpCursor(NamedTuple):
+    shard: int
+    cursor: datetime
+    rate: float
 
 
 class Written(NamedTuple):
@@ -51,27 +49,32 @@ async def now(connection: Connection) -> datetime:
 
 
 async def due_timers(
-    connection: Connection, shards: Sequence[int], after: datetime, until: datetime, limit: int
+    connection: Connection, floors: Mapping[int, datetime], until: datetime, limit: int
 ) -> list[DueTimer]:
-    return await connection.fetch(statement("due_timers"), shards, after, until, limit)  # type: ignore[no-any-return]
+    """By shard, in order of their cursors. Records of the driver in the shape of `DueTimer`, for there are many."""
+    return await connection.fetch(  # type: ignore[no-any-return]
+        statement("due_timers"), list(floors), list(floors.values()), until, limit
+    )
 
 
 async def plan(connection: Connection, node: int, epochs: Mapping[int, int], moves: Moves) -> Written:
     row = await connection.fetchrow(
         statement("plan"), node, list(epochs), list(epochs.values()),
-        moves.ids, moves.seen, moves.revisions, moves.next_at, moves.fired,
-        moves.firing_ids, moves.scheduled_for, moves.due_at, moves.kinds,
-        moves.omission_ids, moves.from_at, moves.to_at, moves.reasons, moves.counts,
+        *_columns(moves.timers, 5), *_columns(moves.firings, 4), *_columns(moves.omissions, 5),
     )  # fmt: skip
     return Written(row[0], row[1])
 
 
-async def catch_up_cursors(connection: Connection, shards: Sequence[int]) -> dict[int, datetime]:
-    return dict(await connection.fetch(statement("catch_up_cursors"), shards))
+def _columns(rows: Sequence[tuple[object, ...]], width: int) -> Sequence[Sequence[object]]:
+    return list(zip(*rows, strict=True)) if rows else [()] * width
 
 
-async def move_catch_up(connection: Connection, cursors: Mapping[int, datetime]) -> None:
-    await connection.execute(statement("move_catch_up"), list(cursors), list(cursors.values()))
+async def catch_up_cursors(connection: Connection, shards: Sequence[int]) -> list[CatchUpCursor]:
+    return [CatchUpCursor(*row) for row in await connection.fetch(statement("catch_up_cursors"), shards)]
+
+
+async def move_catch_up(connection: Connection, cursors: Sequence[CatchUpCursor]) -> None:
+    await connection.execute(statement("move_catch_up"), *zip(*cursors, strict=True))
 
 
 async def park(connection: Connection, schedule_id: int, revision: int, reason: str) -> None:

@@ -1,75 +1,84 @@
 -- A worker's claim: waiting firings take their seats and become a volley.
 --
--- 1. The heads of each lane are locked, skipping what others have locked; what is visibly refused a seat is passed over.
+-- 1. The heads of each lane are locked, skipping what others have locked and what is visibly refused a seat.
 -- 2. Each takes a seat by INSERT. A seat that is taken after all (the look at `running` is no lock) refuses silently:
 --    the primary key is the judge. A retry takes the very seat that its resting row holds.
 -- 3. Only the waiting rows whose seat was granted are deleted; deleting first would lose the refused ones.
 --
 -- The number of the volley is drawn after the rows of earlier claims were locked and before ours are taken by anybody
 -- else, so the tokens of a firing only grow. Locks: waiting (skipping), then running in the order of schedules.
--- `in_floor` only spares walking over dead index entries; the caller leaves it out every few seconds.
+-- `in_floors` only spare walking over dead index entries: see detent/floor.py.
+--
+-- One plan for ever, by index: hot tables are never analysed at the right moment.
 create or replace function detent.claim_v1(
-  in_node bigint, in_pool text, in_lanes bigint[], in_quotas int[], in_floor timestamptz, in_until timestamptz,
+  in_node bigint, in_pool text, in_lanes bigint[], in_quotas int[], in_floors timestamptz[], in_ahead interval,
   in_needs smallint
 ) returns table (
   schedule_id bigint, scheduled_for timestamptz, seat bigint, number int, volley bigint, due_at timestamptz,
-  revision int, lane bigint, work text, read_at timestamptz
+  revision int, lane bigint, work text, kind text, slot_at timestamptz, read_at timestamptz
 ) language plpgsql
-set plan_cache_mode = force_custom_plan as $$
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
+declare
+  as_of timestamptz := detent.now();
+  claimed_at timestamptz := detent.clock();
 begin
+  -- The lease is the fence: a burial waits for this lock, and whoever was buried finds no row and claims nothing.
+  perform from detent.node n where n.id = in_node and n.lease_expires_at > as_of for key share;
+  if not found then
+    return;
+  end if;
+
   return query
   with head as materialized (
     select w.schedule_id, w.scheduled_for, w.number, w.due_at, w.lane, w.seats, w.seat
-    from unnest(in_lanes, in_quotas) l(lane, quota)
+    from unnest(in_lanes, in_quotas, in_floors) l(lane, quota, floor)
     cross join lateral (
       select w.* from detent.waiting w
       where w.pool = in_pool and w.lane = l.lane and w.held is null
-        and w.due_at >= in_floor and w.due_at <= in_until and w.needs <= in_needs
-        and (w.expires_at is null or w.expires_at > detent.now())
-        and (w.seats <> 1 or w.seat is not null
-             or not exists (select from detent.running r where r.schedule_id = w.schedule_id and r.seat = 0))
+        and w.due_at >= l.floor and w.due_at <= as_of + in_ahead and w.needs <= in_needs
+        and (w.expires_at is null or w.expires_at > as_of)
+        and (w.seats = 0 or w.seat is not null
+             or w.seats = 1 and not exists (select from detent.running r where r.schedule_id = w.schedule_id and r.seat = 0)
+             or w.seats > 1 and (select count(*) from detent.running r where r.schedule_id = w.schedule_id) < w.seats)
       order by w.due_at limit l.quota
       for update of w skip locked
     ) w
   ), volley as materialized (
     select nextval('detent.volley') as number from (select count(*) from head) after_the_locks
   ), asking as (
-    select distinct on (h.schedule_id, h.seat) h.*
+    select h.*,
+      case
+        when h.seat is not null then h.seat
+        when h.seats = 0 then (extract(epoch from h.scheduled_for) * 1000000)::bigint
+        when h.seats = 1 then 0
+        else (select s from generate_series(0, h.seats - 1) s
+              where not exists (select from detent.running r where r.schedule_id = h.schedule_id and r.seat = s)
+              order by s offset h.before limit 1)
+      end as takes
     from (
-      select h.schedule_id, h.scheduled_for, h.number, h.due_at, h.lane,
-        case
-          when h.seat is not null then h.seat
-          when h.seats = 1 then 0
-          when h.seats = 0 then (extract(epoch from h.scheduled_for) * 1000000)::bigint
-          else (
-            select s from generate_series(0, h.seats - 1) s
-            where not exists (select from detent.running r where r.schedule_id = h.schedule_id and r.seat = s)
-            order by s
-            offset (select count(*) from head o where o.schedule_id = h.schedule_id and o.seat is null
-                    and (o.due_at, o.scheduled_for) < (h.due_at, h.scheduled_for)) limit 1)
-        end as seat
-      from head h offset 0
+      select h.*,
+        row_number() over (partition by h.schedule_id, h.seat is null order by h.due_at, h.scheduled_for) - 1 as before
+      from head h
     ) h
-    where h.seat is not null
-    order by h.schedule_id, h.seat, h.due_at
+    where h.seats <> 1 or h.before = 0
   ), seated as (
-    insert into detent.running (schedule_id, seat, scheduled_for, number, volley, node, started_at, lane, pool, revision)
-    select a.schedule_id, a.seat, a.scheduled_for, a.number, v.number, in_node, detent.clock(), a.lane, in_pool, s.revision
-    from asking a join detent.schedule s on s.id = a.schedule_id cross join volley v
-    where s.status in ('active', 'ended')
+    insert into detent.running (schedule_id, seat, scheduled_for, number, volley, node, started_at, lane, pool)
+    select a.schedule_id, a.takes, a.scheduled_for, a.number, (select v.number from volley v), in_node, claimed_at,
+           a.lane, in_pool
+    from asking a where a.takes is not null
     on conflict (schedule_id, seat) do update
       set number = excluded.number, volley = excluded.volley, node = excluded.node, started_at = excluded.started_at,
-          revision = excluded.revision, cancel = null
+          cancel = null
       where running.scheduled_for = excluded.scheduled_for and running.node is null
-    returning running.schedule_id, running.scheduled_for, running.seat, running.number, running.volley, running.revision,
-              running.lane
+    returning running.schedule_id, running.scheduled_for, running.seat, running.number, running.volley
   ), gone as (
     delete from detent.waiting w using seated s
     where w.schedule_id = s.schedule_id and w.scheduled_for = s.scheduled_for
-    returning w.schedule_id, w.scheduled_for, s.seat, w.number, s.volley, w.due_at, s.revision, s.lane
+    returning w.schedule_id, w.scheduled_for, s.seat, w.number, s.volley, w.due_at, w.lane, w.kind, w.slot_at
   )
-  select g.schedule_id, g.scheduled_for, g.seat, g.number, g.volley, g.due_at, g.revision, g.lane, s.work,
-         detent.clock()
+  select g.schedule_id, g.scheduled_for, g.seat, g.number, g.volley, g.due_at, s.revision, g.lane, s.work, g.kind, g.slot_at,
+         claimed_at
   from gone g join detent.schedule s on s.id = g.schedule_id;
 end $$;

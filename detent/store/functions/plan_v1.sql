@@ -3,7 +3,8 @@
 -- Locks: the shard rows FOR SHARE, then the timers. A take-over of a shard is an UPDATE of its row, so it waits for this
 -- transaction, and whoever was taken over finds no guard row and writes nothing. A timer moves only if it still stands
 -- where it was seen, under the revision that was seen: an edit can't be overwritten, a slot can't be planned twice.
--- Waiting rows come from the firings that were really inserted, and from nothing else.
+-- Waiting rows come from the firings that were really inserted, and from nothing else. None is due before the moment of
+-- its insertion: claims begin to look from there (detent/floor.py).
 create or replace function detent.plan_v1(
   in_node bigint, in_shards smallint[], in_epochs bigint[],
   t_id bigint[], t_seen timestamptz[], t_revision int[], t_next timestamptz[], t_fired int[],
@@ -12,6 +13,7 @@ create or replace function detent.plan_v1(
 ) returns table (moved bigint, promised bigint) language plpgsql
 set plan_cache_mode = force_custom_plan as $$
 declare
+  as_of timestamptz := detent.now();
   epochs bigint[];
 begin
   -- By shard, the epoch; null for those that are no longer ours.
@@ -40,11 +42,11 @@ begin
     from unnest(f_id, f_for, f_due, f_kind) f(id, scheduled_for, due_at, kind)
     join passed p on p.schedule_id = f.id
     on conflict do nothing
-    returning firing.schedule_id, firing.scheduled_for, firing.due_at
+    returning firing.schedule_id, firing.scheduled_for, firing.due_at, firing.kind
   ), put as (
-    insert into detent.waiting (schedule_id, scheduled_for, pool, lane, due_at, expires_at, seats, needs)
-    select f.schedule_id, f.scheduled_for, p.pool, p.tenant_id * 10 + p.priority, f.due_at,
-           f.due_at + p.start_deadline, p.seats, p.needs
+    insert into detent.waiting (schedule_id, scheduled_for, pool, lane, due_at, expires_at, kind, seats, needs)
+    select f.schedule_id, f.scheduled_for, p.pool, p.tenant_id * 10 + p.priority, greatest(f.due_at, as_of),
+           f.due_at + p.start_deadline, nullif(f.kind, 'slot'), p.seats, p.needs
     from promise f join passed p on p.schedule_id = f.schedule_id
     returning 1
   ), omitted as (

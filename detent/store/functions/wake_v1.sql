@@ -15,7 +15,7 @@ begin
                         - (select count(*) from detent.running r where r.schedule_id = s.id))
     ) q
   )
-  update detent.waiting w set held = null from oldest o
+  update detent.waiting w set held = null, due_at = greatest(w.due_at, detent.now()) from oldest o
   where w.schedule_id = o.schedule_id and w.scheduled_for = o.scheduled_for and w.held = 'queued';
   get diagnostics woken = row_count;
   return woken;

@@ -101,7 +101,8 @@ insert into detent.shard (id) select generate_series(0, 255);
 -- A table of its own, locked last: updating a shard row after FOR SHARE would deadlock.
 create table detent.catch_up (
   shard smallint primary key,
-  cursor timestamptz not null default '2000-01-01Z'
+  cursor timestamptz not null default '2000-01-01Z',
+  rate double precision not null default 0 -- firings a second when nothing is late
 );
 insert into detent.catch_up (shard) select generate_series(0, 255);
 
@@ -164,6 +165,8 @@ create table detent.waiting (
   due_at timestamptz not null,
   expires_at timestamptz,
   held text check (held in ('paused', 'edited', 'deleted', 'skipped', 'queued')),
+  kind text check (kind <> 'slot'), -- what the firing's row says, null for a slot: most are
+  slot_at timestamptz,
   seats int not null,
   seat bigint,
   needs smallint not null default 1,
@@ -184,13 +187,14 @@ create table detent.running (
   started_at timestamptz not null,
   lane bigint not null,
   pool text not null,
-  revision int not null,
   cancel text,
   primary key (schedule_id, seat),
   constraint "a firing has one seat" unique (schedule_id, scheduled_for),
   constraint "who runs has a volley" check (node is null or volley is not null)
 ) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
         autovacuum_vacuum_cost_delay = 0);
+
+create index running_cancel on detent.running (node) where cancel is not null;
 
 create sequence detent.volley;
 

@@ -12,5 +12,5 @@ with recursive head as (
 select h.lane, h.due_at, coalesce(t.weight, 1) as weight, t.cap
 from (select * from head limit 1000) h
 left join detent.tenant t on t.id = h.lane / 10
-where h.due_at <= $3
+where h.due_at <= detent.now() + $3
 limit $5

@@ -1,3 +1,2 @@
 -- What a node has in its hands, by the ledger. No locks.
-select schedule_id, seat, scheduled_for, volley, number, started_at, revision, cancel
-from detent.running where node = $1 order by schedule_id, seat limit $2
+select schedule_id, seat, volley from detent.running where node = $1 order by schedule_id, seat limit $2
