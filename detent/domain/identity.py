@@ -1,0 +1,36 @@
+"""The firing id: opaque to receivers, but it holds the firing's key, so a read by id finds its partition."""
+
+from __future__ import annotations
+
+from base64 import b32decode, b32encode
+from datetime import datetime, timedelta
+from typing import Final
+
+from detent.domain.errors import SpecError, quoted
+from detent.domain.instant import EPOCH
+
+_PREFIX: Final = "f_"
+_MICROSECOND: Final = timedelta(microseconds=1)
+_LENGTH: Final = 26
+
+
+def firing_id(schedule_id: int, scheduled_for: datetime) -> str:
+    """`f_` and 26 characters. Microseconds are signed: slots before 1970 exist."""
+    micros = (scheduled_for - EPOCH) // _MICROSECOND
+    packed = schedule_id.to_bytes(8, "big") + micros.to_bytes(8, "big", signed=True)
+    return _PREFIX + b32encode(packed).decode().rstrip("=").lower()
+
+
+def firing_key(text: str) -> tuple[int, datetime]:
+    """The schedule and the instant that an id stands for."""
+    body = text.removeprefix(_PREFIX)
+    try:
+        if not text.startswith(_PREFIX) or len(body) != _LENGTH or body != body.lower():
+            raise ValueError("length")
+        packed = b32decode(body.upper() + "=" * 6)
+        micros = int.from_bytes(packed[8:], "big", signed=True)
+        return int.from_bytes(packed[:8], "big"), EPOCH + micros * _MICROSECOND
+    except (ValueError, OverflowError):
+        raise SpecError(
+            f"{quoted(text)} is no firing id: it looks like f_{'a' * _LENGTH}", code="bad_id", field="id", token=text[:40]
+        ) from None

@@ -1,0 +1,82 @@
+"""Spaces late firings out, so that what an outage left behind does not come down on the targets all at once.
+
+Each shard catches up at twice its normal rate: the firings a second that its planner has been promising. The rate is
+remembered in the table beside the cursor up to which catch-ups are spaced out already, for whoever plans the shard next.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+from detent import clock
+from detent.store import planning
+from detent.store.planning import CatchUpCursor
+from detent.store.pool import Connection
+
+_TIMES_NORMAL: Final = 2
+_LEAST_RATE: Final = 1.0
+"""A shard's normal rate is taken for at least one a second: a small system catches up at once."""
+_FARTHEST: Final = timedelta(hours=1)
+"""However much there is, nothing is put off by more: the caps of pools and tenants bound the rest."""
+_WINDOW_SECONDS: Final = 60.0
+_LEARNING: Final = 0.5
+
+
+class CatchUp:
+    """Rates and cursors of the shards that this planner holds."""
+
+    def __init__(self) -> None:
+        self._cursors: dict[int, CatchUpCursor] = {}
+        self._promised: Counter[int] = Counter()
+        self._since = clock.monotonic()
+
+    def forget(self) -> None:
+        """The shards have changed hands."""
+        self._cursors.clear()
+        self._promised.clear()
+
+    def promised(self, shards: Iterable[int]) -> None:
+        """Fresh firings, each by its shard."""
+        self._promised.update(shards)
+
+    async def due(self, connection: Connection, shards: list[int], as_of: datetime) -> list[datetime]:
+        """An instant for each late firing, given by its shard, in order."""
+        await self._know(connection, set(shards))
+        found = []
+        for shard in shards:
+            _, cursor, rate = self._cursors[shard]
+            at = min(max(as_of, cursor), as_of + _FARTHEST)
+            step = timedelta(seconds=1 / (_TIMES_NORMAL * max(rate, _LEAST_RATE)))
+            self._cursors[shard] = CatchUpCursor(shard, at + step, rate)
+            found.append(at)
+        return found
+
+    async def keep(self, connection: Connection, shards: Iterable[int]) -> None:
+        """Writes down the cursors of these shards: after everything else in their transaction."""
+        moved = [self._cursors[shard] for shard in sorted(set(shards))]
+        if moved:
+            await planning.move_catch_up(connection, moved)
+
+    async def learn(self, connection: Connection, held: Iterable[int]) -> None:
+        """Once a minute: what was normal in it."""
+        seconds = clock.monotonic() - self._since
+        if seconds < _WINDOW_SECONDS:
+            return
+        shards = set(held)
+        await self._know(connection, shards)
+        for shard in shards:
+            _, cursor, rate = self._cursors[shard]
+            seen = self._promised[shard] / seconds
+            self._cursors[shard] = CatchUpCursor(shard, cursor, rate + (seen - rate) * _LEARNING if rate else seen)
+        self._promised.clear()
+        self._since = clock.monotonic()
+        await self.keep(connection, shards)
+
+    async def _know(self, connection: Connection, shards: set[int]) -> None:
+        unknown = shards - self._cursors.keys()
+        if unknown:
+            for row in await planning.catch_up_cursors(connection, sorted(unknown)):
+                self._cursors[row.shard] = row

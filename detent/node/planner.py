@@ -1,0 +1,172 @@
+"""The planner's tick: timers that are due within the look-ahead become promises and waiting rows.
+
+Read and compute without locks, then one compare-and-set write (plan_v1), fenced by the epochs of the shards. What is
+still to come goes first: when more is overdue than a tick may take, fresh slots are not kept waiting by it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from detent import clock
+from detent.domain.errors import DetentError
+from detent.domain.plan import Cadence, Kind, Plan, plan
+from detent.domain.schedule import read_cadence
+from detent.floor import Floor
+from detent.node.catch_up import CatchUp
+from detent.node.lease import Lease
+from detent.node.shards import Shards
+from detent.observe.events import Events, LagBreaker, Planned, ScheduleParked
+from detent.settings import Settings
+from detent.store import planning
+from detent.store.planning import DueTimer, Moves
+from detent.store.pool import Connection, Pool
+
+MOST: Final = 5_000
+"""Timers of one look: a transaction of a tenth of a second."""
+_LEAST_EACH: Final = 20
+"""Timers of one shard in one look, however many shards there are."""
+_MOST_FIRINGS: Final = 20_000
+"""Firings of one transaction; timers beyond it wait for the next tick."""
+
+
+class Parked(NamedTuple):
+    schedule_id: int
+    revision: int
+    error: str
+
+
+class Planner:
+    """Plans the shards that its node holds."""
+
+    def __init__(self, database: Pool, lease: Lease, shards: Shards, settings: Settings, events: Events) -> None:
+        self._database = database
+        self._lease = lease
+        self._shards = shards
+        self._settings = settings
+        self._events = events
+        self._floor = Floor()
+        self._catch_up = CatchUp()
+
+    def shards_changed(self) -> None:
+        self._floor = Floor()
+        self._catch_up.forget()
+
+    async def tick(self) -> bool:
+        """True if there is more to plan at once."""
+        epochs, began = dict(self._shards.held), clock.monotonic()
+        if not epochs or not self._lease.held:
+            return False
+        node, each = self._lease.id, max(_LEAST_EACH, MOST // len(epochs))
+        async with self._database.acquire() as connection:
+            as_of = await planning.now(connection)
+            until = as_of + self._settings.look_ahead_delta
+            look = self._floor.look()
+            floors = {shard: self._floor.of(shard, look, until) for shard in epochs}
+            due = await planning.due_timers(connection, floors, until, each)
+            full = {shard for shard, n in Counter(row[4] for row in due).items() if n >= each}
+            due = await self._fresh_first(connection, due, full, as_of, until, each)
+            done = await self._plan(connection, node, epochs, due, as_of) if due else 0
+            await self._catch_up.learn(connection, epochs)
+        self._note_floors(epochs, due, done, full, until)
+        self._floor.looked(look, clock.monotonic() - began)
+        return bool(full) or done < len(due)
+
+    async def _fresh_first(
+        self, connection: Connection, due: list[DueTimer], full: set[int], as_of: datetime, until: datetime, each: int
+    ) -> list[DueTimer]:
+        """Where a look was filled by what is overdue alone, what is still to come is fetched, too, and goes first."""
+        last = {row[4]: row[1] for row in due}
+        behind = {shard: as_of for shard in full if last[shard] < as_of}
+        if not behind:
+            return due
+        overdue = sum(1 for row in due if row[1] < as_of)
+        self._events.emit(LagBreaker(overdue=overdue))
+        return [*await planning.due_timers(connection, behind, until, each), *due]
+
+    def _note_floors(
+        self, epochs: dict[int, int], due: list[DueTimer], done: int, full: set[int], until: datetime
+    ) -> None:
+        lowest = dict.fromkeys(epochs, until)
+        for row in due[:done]:
+            if row[4] in full:
+                lowest[row[4]] = row[1]  # in order: the last one stays
+        for row in due[done:]:
+            lowest[row[4]] = min(lowest[row[4]], row[1])
+        for shard, instant in lowest.items():
+            self._floor.reached(shard, instant)
+
+    async def _plan(
+        self, connection: Connection, node: int, epochs: dict[int, int], due: list[DueTimer], as_of: datetime
+    ) -> int:
+        """How many of the due timers were dealt with."""
+        drawn = _Drawn(self._settings.look_ahead_delta, as_of)
+        for done, row in enumerate(due):  # noqa: B007
+            drawn.draw(row)
+            if len(drawn.moves.firings) >= _MOST_FIRINGS:
+                break
+        moves, late = drawn.moves, drawn.late
+        if moves.firings:
+            slots = [firing[1] for firing in moves.firings]
+            await planning.ensure_partitions(connection, min(slots), max(slots))
+        if not self._lease.held:
+            return 0
+        shards = {row[4] for row in due}
+        mine = {shard: epochs[shard] for shard in shards}
+        async with connection.transaction():
+            if late:
+                dues = await self._catch_up.due(connection, [shard for _, shard in late], as_of)
+                for (n, _), at in zip(late, dues, strict=True):
+                    moves.firings[n] = (*moves.firings[n][:2], at, moves.firings[n][3])
+            written = await planning.plan(connection, node, mine, moves)
+            if late:
+                await self._catch_up.keep(connection, [shard for _, shard in late])
+        for parked in drawn.parked:
+            await planning.park(connection, parked.schedule_id, parked.revision, parked.error)
+            self._events.emit(ScheduleParked(schedule_id=parked.schedule_id, error=parked.error))
+        self._catch_up.promised(drawn.fresh_shards)
+        if written.moved:
+            self._events.emit(Planned(moved=written.moved, promised=written.promised, catch_ups=len(late)))
+        return done + 1
+
+
+class _Drawn:
+    """What the pure function says of many timers, gathered for one write."""
+
+    def __init__(self, look_ahead: timedelta, as_of: datetime) -> None:
+        self._as_of = as_of
+        self._until = as_of + look_ahead
+        self._memo: dict[tuple[str, datetime], tuple[Cadence, Plan]] = {}
+        self.moves = Moves()
+        self.late: list[tuple[int, int]] = []
+        """Catch-ups: their places among the firings, and their shards."""
+        self.fresh_shards: list[int] = []
+        self.parked: list[Parked] = []
+
+    def draw(self, row: DueTimer) -> None:
+        schedule_id, next_at, revision, fired, shard, text = row
+        try:
+            cadence, found = self._memo.get((text, next_at)) or self._think(text, next_at, fired)
+        except (DetentError, ValueError, KeyError, TypeError, ArithmeticError) as error:
+            self.parked.append(Parked(schedule_id, revision, f"{type(error).__name__}: {error}"[:500]))
+            return
+        firings, spread = self.moves.firings, cadence.spread
+        for slot, kind in found.promises:
+            if kind is Kind.CATCH_UP:
+                self.late.append((len(firings), shard))
+            else:
+                self.fresh_shards.append(shard)
+            due_at = slot if spread.none else spread.in_window(str(schedule_id), slot)
+            firings.append((schedule_id, slot, due_at, kind.value))
+        for start, end, reason, count in found.omissions:
+            self.moves.omissions.append((schedule_id, start, end, reason.value, count))
+        self.moves.timers.append((schedule_id, next_at, revision, found.next_at, len(found.promises)))
+
+    def _think(self, text: str, next_at: datetime, fired: int) -> tuple[Cadence, Plan]:
+        cadence = read_cadence(text)
+        found = cadence, plan(cadence, next_at, fired, as_of=self._as_of, until=self._until)
+        if cadence.triggers.max_firings is None:
+            self._memo[text, next_at] = found
+        return found

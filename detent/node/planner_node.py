@@ -1,0 +1,37 @@
+"""A planner as a whole: shards, planning, and the housekeeping that needs no worker."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from detent.node.deadlines import Deadlines
+from detent.node.node import Node
+from detent.node.overlaps import Overlaps
+from detent.node.pauses import Pauses
+from detent.node.planner import Planner
+from detent.node.reaper import Reaper
+from detent.node.shards import Shards
+
+_SHARDS_SECONDS: Final = 0.5
+_OVERLAPS_SECONDS: Final = 1.0
+_DEADLINES_SECONDS: Final = 0.25
+_HOUSEKEEPING_SECONDS: Final = 1.0
+
+
+def add_planner(node: Node) -> Shards:
+    """The loops of a planner, on a node that may do other things as well."""
+    shards = Shards(node.pool, node.lease, node.events)
+    planner = Planner(node.pool, node.lease, shards, node.settings, node.events)
+    node.loop("shards", shards.tick, every=_SHARDS_SECONDS)
+    plan = node.loop("plan", planner.tick, every=node.settings.plan_every)
+
+    def changed() -> None:
+        planner.shards_changed()
+        plan.wake()
+
+    shards.on_change = changed
+    node.loop("deadlines", Deadlines(node.pool, node.events).tick, every=_DEADLINES_SECONDS)
+    node.loop("reap", Reaper(node.pool, node.events).tick, every=_HOUSEKEEPING_SECONDS)
+    node.loop("pauses", Pauses(node.pool, node.settings).tick, every=_HOUSEKEEPING_SECONDS)
+    node.loop("overlaps", Overlaps(node.pool, node.events).tick, every=_OVERLAPS_SECONDS)
+    return shards

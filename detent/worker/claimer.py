@@ -1,0 +1,196 @@
+"""Claims: which lanes have something due, how much of each, and the claim itself.
+
+The order inside a tick matters. Claims and the search for what the ledger holds for us without our knowing
+(`reconcile`) come one after the other: a claim whose answer is still to come would look like one whose answer was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from detent import clock
+from detent.clock import DatabaseClock
+from detent.domain.share import MAX_LANES, Lane, lane_weight, share
+from detent.domain.stable import stable_hash
+from detent.floor import Floor, Look
+from detent.node.lease import Lease
+from detent.settings import Settings
+from detent.store import claiming, concluding
+from detent.store.claiming import Claimed, DueLane
+from detent.store.pool import Connection, Pool
+from detent.targets.registry import Registry
+from detent.worker.hand import Hand, Held
+
+MOST: Final = 2_000
+"""Firings of one claim: larger ones don't cost less each."""
+NEEDS: Final = 1
+"""What this version can do: rows that need more are left to newer workers."""
+_SAMPLE_SECONDS: Final = 1.0
+_CAPS_SECONDS: Final = 5.0
+_LOCK_KEYS: Final = 1 << 62
+
+Deliver = Callable[[list[Held]], None]
+
+
+class Claimer:
+    """Fills the hand from the pools it serves."""
+
+    def __init__(
+        self, database: Pool, lease: Lease, settings: Settings, *, pools: Sequence[str], hand: Hand,
+        registry: Registry, time: DatabaseClock, deliver: Deliver,
+    ) -> None:  # fmt: skip
+        self._database = database
+        self._lease = lease
+        self._settings = settings
+        self._pools = list(pools)
+        self._hand = hand
+        self._registry = registry
+        self._time = time
+        self._deliver = deliver
+        self._floors = {pool: Floor() for pool in pools}
+        self._after = dict.fromkeys(pools, 0)
+        self._caps: dict[str, int | None] = {}
+        self._sample_at = self._caps_at = self._reconcile_at = 0.0
+        self.stopped = False
+
+    async def tick(self) -> bool:
+        """A claim from each pool. True if there is more to claim, and room for it."""
+        if self.stopped or not self._lease.held:
+            return False
+        async with self._database.acquire() as connection:
+            await self._look_at_the_clock(connection)
+            if clock.monotonic() >= self._reconcile_at:
+                await self._reconcile(connection)
+            more = False
+            for pool in self._pools:
+                more |= await self._claim_from(connection, pool)
+            self._pools.append(self._pools.pop(0))
+        return more
+
+    def reconcile_soon(self) -> None:
+        """After a call that failed: its effect is not known."""
+        self._reconcile_at = 0.0
+
+    async def _look_at_the_clock(self, connection: Connection) -> None:
+        now = clock.monotonic()
+        if now >= self._sample_at or not self._time.known:
+            self._time.observe(await claiming.clock(connection))
+            self._sample_at = now + _SAMPLE_SECONDS
+        if now >= self._caps_at:
+            for pool in self._pools:
+                self._caps[pool] = await claiming.pool_cap(connection, pool)
+            self._caps_at = now + _CAPS_SECONDS
+
+    async def _reconcile(self, connection: Connection) -> None:
+        """What the ledger says we run and we know nothing of goes back: nobody will ever start it."""
+        node = self._lease.id
+        rows = await concluding.running_of_node(connection, node, 10 * MOST)
+        unknown = [row for row in rows if self._hand.find(row.schedule_id, row.seat, row.volley) is None]
+        if unknown:
+            await claiming.hand_back(connection, [(row.schedule_id, row.seat, row.volley) for row in unknown])
+        self._reconcile_at = clock.monotonic() + self._settings.lease_ttl / 3
+
+    async def _claim_from(self, connection: Connection, pool: str) -> bool:
+        floor = self._floors[pool]
+        if self._hand.room(early=True) <= 0:
+            return False
+        look, began, now = floor.look(), clock.monotonic(), self._time.now()
+        found = await claiming.lanes(
+            connection, pool, floor.lowest(look, now), self._settings.claim_ahead_delta, self._after[pool], MAX_LANES
+        )
+        self._after[pool] = found[-1].lane if len(found) == MAX_LANES else 0
+        room = min(MOST, self._hand.room(early=all(lane.due_at > now for lane in found)))
+        rows: list[Claimed] = []
+        quotas: Mapping[int, int] = {}
+        if found and room > 0:
+            rows, quotas = await self._claim(connection, pool, found, room, floor, look)
+        floor.looked(look, clock.monotonic() - began)
+        if rows:
+            self._receive(rows)
+            self._note_floors(floor, rows)
+        return bool(rows) and len(rows) >= sum(quotas.values()) or bool(self._after[pool])
+
+    async def _claim(
+        self, connection: Connection, pool: str, found: Sequence[DueLane], room: int, floor: Floor, look: Look
+    ) -> tuple[list[Claimed], Mapping[int, int]]:
+        cap = self._caps.get(pool)
+        if cap is None and all(lane.cap is None for lane in found):
+            quotas = share(room, self._as_lanes(found, {}))
+            return await self._ask(connection, pool, quotas, floor, look), quotas
+        # Claims under a cap come one after the other, across all workers: the count is exact when we claim.
+        async with connection.transaction():
+            keys = sorted({_key("pool", pool)} | {_key("tenant", str(lane.lane // 10)) for lane in found})
+            await claiming.lock_caps(connection, keys)
+            left = _Room(await claiming.in_flight(connection), pool, cap)
+            lanes = self._as_lanes(found, {lane.lane: left.of(lane) for lane in found})
+            quotas = left.within(share(min(room, left.pool), lanes), found)
+            return await self._ask(connection, pool, quotas, floor, look), quotas
+
+    async def _ask(
+        self, connection: Connection, pool: str, quotas: Mapping[int, int], floor: Floor, look: Look
+    ) -> list[Claimed]:
+        if not quotas:
+            return []
+        now = self._time.now()
+        floors = [floor.of(lane, look, now) for lane in quotas]
+        return await claiming.claim(
+            connection, self._lease.id, pool, quotas, floors, self._settings.claim_ahead_delta, NEEDS
+        )
+
+    def _as_lanes(self, found: Sequence[DueLane], room: Mapping[int, int | None]) -> list[Lane]:
+        return [
+            Lane(
+                id=lane.lane, weight=lane_weight(lane.weight, lane.lane % 10), head_due=lane.due_at,
+                in_flight=self._hand.in_flight(lane.lane), room=room.get(lane.lane),
+            )
+            for lane in found
+        ]  # fmt: skip
+
+    def _receive(self, rows: list[Claimed]) -> None:
+        self._time.observe(rows[0][11])
+        node, calls, now = self._lease.id, self._registry.call, clock.monotonic()
+        held = [Held(row, calls(row[8]), node, now) for row in rows]
+        self._hand.take(held)
+        self._deliver(held)
+
+    def _note_floors(self, floor: Floor, rows: list[Claimed]) -> None:
+        """Heads come in order of their instants: what lies before the last of a lane is done, or was refused."""
+        for lane, due_at in {row[7]: row[5] for row in sorted(rows, key=_due_at)}.items():
+            floor.reached(lane, due_at)
+
+
+class _Room:
+    """What caps leave, counted under their locks."""
+
+    def __init__(self, in_flight: Sequence[tuple[str, int, int]], pool: str, cap: int | None) -> None:
+        self._of_tenant: dict[int, int] = {}
+        in_pool = 0
+        for other, lane, n in in_flight:
+            self._of_tenant[lane // 10] = self._of_tenant.get(lane // 10, 0) + n
+            in_pool += n if other == pool else 0
+        self.pool = MOST if cap is None else max(0, cap - in_pool)
+
+    def of(self, lane: DueLane) -> int | None:
+        return None if lane.cap is None else max(0, lane.cap - self._of_tenant.get(lane.lane // 10, 0))
+
+    def within(self, quotas: Mapping[int, int], found: Sequence[DueLane]) -> dict[int, int]:
+        """The lanes of one tenant share its cap."""
+        left = {lane.lane // 10: self.of(lane) for lane in found}
+        allowed = {}
+        for lane, quota in quotas.items():
+            room = left[lane // 10]
+            given = quota if room is None else min(quota, room)
+            if room is not None:
+                left[lane // 10] = room - given
+            if given:
+                allowed[lane] = given
+        return allowed
+
+
+def _key(kind: str, name: str) -> int:
+    return stable_hash("cap", kind, name) % _LOCK_KEYS
+
+
+def _due_at(row: Claimed) -> object:
+    return row[5]

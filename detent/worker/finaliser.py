@@ -1,0 +1,160 @@
+"""Writes down what happened: outcomes become facts, many in one commit.
+
+A flush takes all that has gathered while the one before was under way, so it is at once when there is little to do and
+large when there is much. An outcome leaves memory only when it is on record, or known to be stale:
+
+1. The batch is written. The answer says how many firings were still ours.
+2. If some were not, we look which attempts are on record under our volley: those are a commit of our own whose answer
+   was lost. The others were taken from us; what they brought is recorded as stale and changes nothing.
+3. A call that fails is made again with the same batch; step 2 makes that harmless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from detent.clock import DatabaseClock
+from detent.domain.settle import Outcome
+from detent.observe.events import AttemptEnded, Events, ResultsStale
+from detent.store import claiming, concluding
+from detent.store.concluding import Fact, Identity
+from detent.store.pool import Connection, Pool
+from detent.targets.context import Context
+from detent.worker import outcome
+from detent.worker.hand import Hand, Held
+
+_MOST: Final = 2_000
+"""Firings of one commit: larger ones don't cost less each."""
+_LIMITED_SEATS: Final = 10_000
+"""Seats above it are instants, of schedules without a limit: nobody waits for those."""
+
+
+class Ending(NamedTuple):
+    held: Held
+    finished: float
+    outcome: Outcome
+    error: BaseException | str
+
+
+class Finaliser:
+    """Gathers outcomes and flushes them. It is the executor's sink."""
+
+    def __init__(self, pool: Pool, hand: Hand, time: DatabaseClock, events: Events) -> None:
+        self._pool = pool
+        self._hand = hand
+        self._time = time
+        self._events = events
+        self._done: list[tuple[Held, Fact]] = []
+        self._endings: list[Ending] = []
+        self._voided: list[Held] = []
+        self.on_gathered: Callable[[], None] = _nothing
+        """Something is to be written."""
+        self.on_room: Callable[[], None] = _nothing
+        """Something was written, and the hand has room."""
+
+    @property
+    def pending(self) -> int:
+        return len(self._done) + len(self._endings) + len(self._voided)
+
+    def succeeded(self, held: Held, finished: float, result: object) -> None:
+        if not self._done:
+            self.on_gathered()
+        self._done.append((held, outcome.success(held, finished, self._time.offset, result)))
+
+    def ended(self, held: Held, finished: float, ended_as: Outcome, error: BaseException | str) -> None:
+        self._endings.append(Ending(held, finished, ended_as, error))
+        self.on_gathered()
+
+    def voided(self, held: Held) -> None:
+        """The lease ran out before it began. It goes back, if it isn't taken from us already."""
+        self._voided.append(held)
+        self.on_gathered()
+
+    def context(self, held: Held) -> Context:
+        claimed = held.claimed
+        return Context(
+            schedule_id=claimed[0],
+            scheduled_for=claimed[10] or claimed[1],
+            attempt=claimed[3],
+            fencing_token=claimed[4],
+            catch_up=claimed[9] == "catch_up",
+            key_at=claimed[1],
+            cancelled=lambda: held.cancel is not None,
+            report=lambda done, note: self._report(held, done, note),
+        )
+
+    async def tick(self) -> bool:
+        """One flush. True if there is more."""
+        if self._voided:
+            await self._give_back()
+        done, endings = self._done[:_MOST], self._endings[:_MOST]
+        if not done and not endings:
+            return False
+        async with self._pool.acquire() as connection:
+            batch = done + await self._settle(connection, endings) if endings else done
+            await self._write(connection, batch)
+        del self._done[: len(done)]
+        del self._endings[: len(endings)]
+        self._hand.let_go([held for held, _ in batch], concluded=True)
+        self.on_room()
+        return bool(self._done or self._endings)
+
+    async def _give_back(self) -> None:
+        voided = list(self._voided)
+        async with self._pool.acquire() as connection:
+            await claiming.hand_back(connection, [(h.claimed[0], h.claimed[2], h.claimed[4]) for h in voided])
+        del self._voided[: len(voided)]
+        self._hand.let_go(voided, concluded=False)
+
+    async def _settle(self, connection: Connection, endings: list[Ending]) -> list[tuple[Held, Fact]]:
+        """What becomes of firings that did not succeed: the policy of their schedule decides."""
+        again = [ending.held.claimed for ending in endings if ending.held.claimed[3] > 1]
+        tried = await concluding.tried(connection, [c[0] for c in again], [c[1] for c in again]) if again else {}
+        settled = []
+        for held, finished, ended_as, error in endings:
+            fact = outcome.ending(
+                held, finished, self._time.offset, ended_as, error,
+                before=tried.get((held.claimed[0], held.claimed[1])), as_of=self._time.now(),
+            )  # fmt: skip
+            settled.append((held, fact))
+        return settled
+
+    async def _write(self, connection: Connection, batch: list[tuple[Held, Fact]]) -> None:
+        facts = [fact for _, fact in batch]
+        wake = {held.claimed[0] for held, _ in batch if held.call.wakes and held.claimed[2] < _LIMITED_SEATS}
+        concluded = await concluding.conclude(connection, batch[0][0].node, facts, list(wake))
+        if concluded != len(batch):
+            await self._look_into_missing(connection, batch)
+        if self._events.heard:
+            self._tell(batch)
+
+    async def _look_into_missing(self, connection: Connection, batch: list[tuple[Held, Fact]]) -> None:
+        own = await concluding.own_facts(
+            connection, [Identity(held.claimed[0], held.claimed[1], held.claimed[4]) for held, _ in batch]
+        )
+        stale = [(held, fact) for held, fact in batch if (held.claimed[0], held.claimed[4]) not in own]
+        if stale:
+            rows = [(h.claimed[0], h.claimed[1], h.claimed[3], h.claimed[4], fact[6], fact[8]) for h, fact in stale]
+            node = batch[0][0].node
+            await concluding.record_stale(connection, node, list(zip(*rows, strict=True)))
+            self._events.emit(ResultsStale(node=node, count=len(stale)))
+
+    async def _report(self, held: Held, done: float | None, note: str | None) -> bool:
+        claimed = held.claimed
+        async with self._pool.acquire() as connection:
+            return await concluding.progress(connection, claimed[0], claimed[1], claimed[4], done, note)
+
+    def _tell(self, batch: list[tuple[Held, Fact]]) -> None:
+        for held, fact in batch:
+            claimed = held.claimed
+            self._events.emit(
+                AttemptEnded(
+                    schedule_id=claimed[0], scheduled_for=claimed[1], number=claimed[3], outcome=fact[6], then=fact[10],
+                    error=fact[8], lag_seconds=fact[4] - claimed[5].timestamp(), seconds=fact[5] - fact[4],
+                )
+            )  # fmt: skip
+
+
+def _nothing() -> None:
+    """Nobody wants to know."""

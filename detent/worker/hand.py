@@ -1,0 +1,88 @@
+"""What a worker has in its hands: firings claimed and not yet concluded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from detent import clock
+from detent.store.claiming import Claimed
+from detent.targets.registry import Call
+
+MAX_PREFETCH: Final = 4_000
+"""Firings in hand beyond the places to run them: a twentieth of a second's work at full speed."""
+_WINDOW_SECONDS: Final = 0.05
+_PREFETCH_EARLY: Final = 1_000
+"""Of firings whose instant is still to come, before anything is known of how long they take."""
+
+
+class Held:
+    """One firing in hand. A plain, slotted object: there may be a hundred thousand of them a second."""
+
+    __slots__ = ("abandoned", "call", "cancel", "cancelled_at", "claimed", "first_cancelled_at", "node", "release_at", "started", "task")
+
+    def __init__(self, claimed: Claimed, call: Call, node: int, release_at: float) -> None:
+        self.claimed = claimed
+        self.call = call
+        self.node = node
+        self.release_at = release_at
+        """By our monotonic clock, when it may begin."""
+        self.started = 0.0
+        """By our monotonic clock; 0 until then."""
+        self.task: asyncio.Task[None] | None = None
+        self.cancel: str | None = None
+        """Why it is to end."""
+        self.first_cancelled_at = self.cancelled_at = 0.0
+        self.abandoned = False
+        """It did not end when it was told to: concluded without it."""
+
+
+class Hand:
+    """All of them, by schedule and seat, and how much more there is room for."""
+
+    def __init__(self, places: int) -> None:
+        self.places = places
+        self._held: dict[tuple[int, int], Held] = {}
+        self._by_lane: Counter[int] = Counter()
+        self._concluded: deque[tuple[float, int]] = deque()
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __iter__(self) -> Iterator[Held]:
+        return iter(list(self._held.values()))
+
+    def take(self, held: Sequence[Held]) -> None:
+        for one in held:
+            self._held[one.claimed[0], one.claimed[2]] = one
+        self._by_lane.update([one.claimed[7] for one in held])
+
+    def let_go(self, held: Iterable[Held], *, concluded: bool) -> None:
+        gone = 0
+        for one in held:
+            key = one.claimed[0], one.claimed[2]
+            if self._held.get(key) is one:
+                del self._held[key]
+                self._by_lane[one.claimed[7]] -= 1
+                gone += 1
+        if concluded:
+            self._concluded.append((clock.monotonic(), gone))
+
+    def find(self, schedule_id: int, seat: int, volley: int) -> Held | None:
+        held = self._held.get((schedule_id, seat))
+        return held if held is not None and held.claimed[4] == volley else None
+
+    def in_flight(self, lane: int) -> int:
+        return self._by_lane[lane]
+
+    def room(self, *, early: bool) -> int:
+        """Places, and as many more as were concluded a moment ago: a worker with slow firings hoards none."""
+        horizon = clock.monotonic() - _WINDOW_SECONDS
+        while self._concluded and self._concluded[0][0] < horizon:
+            self._concluded.popleft()
+        prefetch = min(MAX_PREFETCH, sum(n for _, n in self._concluded))
+        if early:
+            prefetch = max(prefetch, min(_PREFETCH_EARLY, 5 * self.places))
+        return self.places + prefetch - len(self._held)

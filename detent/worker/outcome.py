@@ -1,0 +1,67 @@
+"""From how a firing ended to the fact that is written down, and what becomes of the firing."""
+
+from __future__ import annotations
+
+import json
+import traceback
+from datetime import datetime
+from typing import Final
+
+from detent.domain.retry import NEVER
+from detent.domain.settle import UNTRIED, Outcome, Tried, settle_next, verdict_of
+from detent.store.concluding import Fact
+from detent.worker.hand import Held
+
+_MOST_EXCERPT: Final = 2_000
+_MOST_ERROR: Final = 500
+
+
+def success(held: Held, finished: float, offset: float, result: object) -> Fact:
+    """A plain tuple in the shape of a Fact: there may be a hundred thousand of them a second."""
+    claimed = held.claimed
+    return (  # type: ignore[return-value]
+        claimed[0], claimed[2], claimed[4], claimed[6], held.started + offset, finished + offset,
+        "succeeded", None, None, None if result is None else said_result(result), "conclude", None,
+    )  # fmt: skip
+
+
+def ending(
+    held: Held, finished: float, offset: float, outcome: Outcome, error: BaseException | str,
+    *, before: Tried | None, as_of: datetime,
+) -> Fact:  # fmt: skip
+    """The fact of an attempt that did not succeed. `before`: its firing's attempts on record."""
+    claimed, work = held.claimed, held.call.work
+    settlement = settle_next(
+        work.retry if work else NEVER, before or UNTRIED, outcome, as_of=as_of, firing=(claimed[0], claimed[1])
+    )
+    verdict, due_at = verdict_of(settlement)
+    message, trace = said_error(error)
+    return Fact(
+        claimed[0], claimed[2], claimed[4], claimed[6], (held.started or finished) + offset, finished + offset,
+        outcome.value, held.cancel, message, trace, verdict, due_at,
+    )  # fmt: skip
+
+
+def said_result(result: object) -> str:
+    """What a task returned, for people: bounded, and never a reason to fail."""
+    try:
+        text = json.dumps(result, default=repr, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        text = f"a {type(result).__name__} that can't be written as JSON"
+    return storable(text, _MOST_EXCERPT)
+
+
+def said_error(error: BaseException | str) -> tuple[str, str | None]:
+    """The message, and the end of the traceback without our own frames."""
+    if isinstance(error, str):
+        return error, None
+    message = "".join(traceback.format_exception_only(error)).strip()
+    if error.__traceback__ is None or error.__traceback__.tb_next is None:
+        return storable(message, _MOST_ERROR), None
+    trace = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__.tb_next)[-10:]))
+    return storable(message, _MOST_ERROR), storable(trace, _MOST_EXCERPT)
+
+
+def storable(text: str, most: int) -> str:
+    """PostgreSQL stores neither NUL nor half a surrogate pair."""
+    return text[:most].replace("\0", "\\0").encode(errors="backslashreplace").decode()

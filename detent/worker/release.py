@@ -1,0 +1,60 @@
+"""Holds firings that were claimed ahead, and lets each go at its instant: not before the database's clock reaches it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from heapq import heappop, heappush
+from itertools import count
+
+from detent import clock
+from detent.clock import DatabaseClock
+from detent.worker.hand import Held
+
+
+class Release:
+    """A heap by instant and one timer for its head."""
+
+    def __init__(self, time: DatabaseClock, start: Callable[[list[Held]], None]) -> None:
+        self._time = time
+        self._start = start
+        self._heap: list[tuple[float, int, Held]] = []
+        self._order = count()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def deliver(self, firings: list[Held]) -> None:
+        """Starts what is due, keeps the rest."""
+        reached = self._time.now()
+        due = [held for held in firings if held.claimed[5] <= reached]
+        if len(due) < len(firings):
+            for held in firings:
+                if held.claimed[5] > reached:
+                    held.release_at = self._time.until(held.claimed[5])
+                    heappush(self._heap, (held.release_at, next(self._order), held))
+            self._arm()
+        if due:
+            self._start(due)
+
+    def take_back(self) -> list[Held]:
+        """All that is still held: it was not started, and will not be."""
+        held = [entry[2] for entry in self._heap]
+        self._heap.clear()
+        self._arm()
+        return held
+
+    def release(self) -> None:
+        """Lets go what is due by now."""
+        now, due = clock.monotonic(), []
+        while self._heap and self._heap[0][0] <= now:
+            due.append(heappop(self._heap)[2])
+        self._arm()
+        if due:
+            self._start(due)
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._heap:
+            wait = max(0.0, self._heap[0][0] - clock.monotonic())
+            self._timer = asyncio.get_running_loop().call_later(wait, self.release)

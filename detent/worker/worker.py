@@ -1,0 +1,81 @@
+"""The worker as a whole: its parts, its loops, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from detent import clock
+from detent.clock import DatabaseClock
+from detent.node.node import Node
+from detent.node.overlaps import Overlaps
+from detent.node.reaper import Reaper
+from detent.store import claiming
+from detent.store.pool import LOST
+from detent.targets.registry import Registry
+from detent.targets.task import Task
+from detent.worker.claimer import Claimer
+from detent.worker.executor import Executor
+from detent.worker.finaliser import Finaliser
+from detent.worker.hand import Hand, Held
+from detent.worker.release import Release
+from detent.worker.watch import Watch
+
+_FLUSH_SECONDS: Final = 0.25
+"""Flushes are asked for; this is in case one wasn't."""
+_WATCH_SECONDS: Final = 0.25
+_REAP_SECONDS: Final = 1.0
+_DRAIN_LOOK_SECONDS: Final = 0.01
+_LAST_WORDS_SECONDS: Final = 5.0
+
+
+class Worker:
+    """Serves pools with the tasks of an app, on a node."""
+
+    def __init__(self, node: Node, tasks: Mapping[str, Task], *, pools: Sequence[str], concurrency: int) -> None:
+        self._node = node
+        self.hand = Hand(concurrency)
+        self.time = DatabaseClock()
+        self.registry = Registry(tasks)
+        self.finaliser = Finaliser(node.pool, self.hand, self.time, node.events)
+        self.executor = Executor(concurrency, self.finaliser, node.lease)
+        self.release = Release(self.time, self.executor.submit)
+        self.claimer = Claimer(
+            node.pool, node.lease, node.settings, pools=pools, hand=self.hand, registry=self.registry,
+            time=self.time, deliver=self.release.deliver,
+        )  # fmt: skip
+        self.watch = Watch(node.pool, self.hand, self.executor, self.finaliser, self.time, node.events)
+        claim = node.loop("claim", self.claimer.tick, every=node.settings.poll)
+        flush = node.loop("finalise", self.finaliser.tick, every=_FLUSH_SECONDS)
+        claim.on_failure = self.claimer.reconcile_soon
+        self.finaliser.on_gathered = flush.wake
+        self.finaliser.on_room = claim.wake
+        node.loop("watch", self.watch.tick, every=_WATCH_SECONDS)
+        node.loop("overlaps", Overlaps(node.pool, node.events).tick, every=node.settings.poll)
+        node.loop("reap", Reaper(node.pool, node.events).tick, every=_REAP_SECONDS)
+        node.on_notice(lambda _: claim.wake())
+
+    async def drain(self, grace: float) -> None:
+        """Claims no more, hands back what has not begun, waits for what runs, and at last cancels it."""
+        self.claimer.stopped = True
+        await self._hand_back([*self.release.take_back(), *self.executor.take_back()])
+        deadline = clock.monotonic() + grace
+        while self.executor.running and clock.monotonic() < deadline:
+            await clock.sleep(_DRAIN_LOOK_SECONDS)
+            await self._hand_back([*self.release.take_back(), *self.executor.take_back()])
+        for held in list(self.executor.running):
+            self.executor.cancel(held, "stopping")
+        deadline = clock.monotonic() + _LAST_WORDS_SECONDS
+        while (self.executor.running or self.finaliser.pending) and clock.monotonic() < deadline:
+            await clock.sleep(_DRAIN_LOOK_SECONDS)
+
+    async def _hand_back(self, held: Iterable[Held]) -> None:
+        back = list(held)
+        if not back:
+            return
+        with suppress(*LOST):  # without a database they are found when the lease has run out
+            async with self._node.pool.acquire() as connection:
+                await claiming.hand_back(connection, [(h.claimed[0], h.claimed[2], h.claimed[4]) for h in back])
+        self.hand.let_go(back, concluded=False)
