@@ -47,7 +47,13 @@ class Floor:
     def look(self) -> Look:
         """What is due to be looked at now."""
         now = clock.monotonic()
-        return Look.ALL if now >= self._due[Look.ALL] else Look.NEAR if now >= self._due[Look.NEAR] else Look.EXACT
+        return (
+            Look.ALL
+            if now >= self._due[Look.ALL]
+            else Look.NEAR
+            if now >= self._due[Look.NEAR]
+            else Look.EXACT
+        )
 
     def of(self, key: int, look: Look, now: datetime) -> datetime:
         """`now`: the database's time."""

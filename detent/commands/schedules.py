@@ -50,7 +50,12 @@ class Commands:
     settings: Settings
 
     async def create(
-        self, spec: Mapping[str, object], actor: Actor, *, origin: str | None = None, declared: str | None = None
+        self,
+        spec: Mapping[str, object],
+        actor: Actor,
+        *,
+        origin: str | None = None,
+        declared: str | None = None,
     ) -> int:
         async with self.connection.transaction():
             tenant, as_of = await self._tenant(actor), await planning.now(self.connection)
@@ -60,9 +65,13 @@ class Commands:
                 origin=origin, declared=declared, by=actor.by, reason=actor.reason, first=as_of,
             )  # fmt: skip
             if schedule_id is None:
-                raise Conflict(f'there is already a schedule "{schedule.name}": edit it, or choose another name')
+                raise Conflict(
+                    f'there is already a schedule "{schedule.name}": edit it, or choose another name'
+                )
             if schedule.paused:
-                await schedules.set_timer(self.connection, schedule_id, as_of, active=False, fired=0, revision=1)
+                await schedules.set_timer(
+                    self.connection, schedule_id, as_of, active=False, fired=0, revision=1
+                )
             else:
                 await self._plan(schedule_id, schedule, as_of, as_of, fired=0, revision=1)
             return schedule_id
@@ -79,7 +88,13 @@ class Commands:
             stored = await self._account(stored, as_of)
             number = stored.revision + 1
             await schedules.revise(
-                self.connection, stored.id, number, schedule, by=actor.by, reason=actor.reason, declared=declared
+                self.connection,
+                stored.id,
+                number,
+                schedule,
+                by=actor.by,
+                reason=actor.reason,
+                declared=declared,
             )
             if stored.status == "paused":
                 await schedules.replace_waiting(self.connection, stored.id)
@@ -87,7 +102,11 @@ class Commands:
             await schedules.set_status(self.connection, stored.id, "active", None)
             ahead = await schedules.ahead(self.connection, stored.id, as_of + timedelta.resolution)
             await self._plan(
-                stored.id, schedule, as_of + timedelta.resolution, as_of, fired=max(0, stored.fired_count - ahead),
+                stored.id,
+                schedule,
+                as_of + timedelta.resolution,
+                as_of,
+                fired=max(0, stored.fired_count - ahead),
                 revision=number,
             )
             return number
@@ -102,7 +121,12 @@ class Commands:
             stored = await self._account(stored, as_of)
             await schedules.set_status(self.connection, stored.id, "paused", actor.reason, until)
             await schedules.set_timer(
-                self.connection, stored.id, None, active=False, fired=stored.fired_count, revision=stored.revision
+                self.connection,
+                stored.id,
+                None,
+                active=False,
+                fired=stored.fired_count,
+                revision=stored.revision,
             )
             await schedules.hold(self.connection, stored.id, "paused", [], everything=True)
 
@@ -129,7 +153,12 @@ class Commands:
             stored = await self._account(stored, as_of)
             await schedules.set_status(self.connection, stored.id, "deleted", actor.reason)
             await schedules.set_timer(
-                self.connection, stored.id, None, active=False, fired=stored.fired_count, revision=stored.revision
+                self.connection,
+                stored.id,
+                None,
+                active=False,
+                fired=stored.fired_count,
+                revision=stored.revision,
             )
             await schedules.hold(self.connection, stored.id, "deleted", [], everything=True)
 
@@ -180,10 +209,24 @@ class Commands:
         return await account_for_the_past(self.connection, stored, as_of)
 
     async def _plan(
-        self, schedule_id: int, schedule: Schedule, begin: datetime, as_of: datetime, *, fired: int, revision: int
+        self,
+        schedule_id: int,
+        schedule: Schedule,
+        begin: datetime,
+        as_of: datetime,
+        *,
+        fired: int,
+        revision: int,
     ) -> None:
         await plan_window(
-            self.connection, self.settings, schedule_id, schedule.cadence, begin, as_of, fired=fired, revision=revision
+            self.connection,
+            self.settings,
+            schedule_id,
+            schedule.cadence,
+            begin,
+            as_of,
+            fired=fired,
+            revision=revision,
         )
 
 
@@ -213,6 +256,8 @@ def _without_anchor(trigger: Mapping[str, object]) -> str:
     return json.dumps({k: v for k, v in trigger.items() if k != "start_at"}, sort_keys=True, default=str)
 
 
-async def _omit(connection: Connection, schedule_id: int, start: datetime, end: datetime, reason: Reason) -> None:
+async def _omit(
+    connection: Connection, schedule_id: int, start: datetime, end: datetime, reason: Reason
+) -> None:
     omission = Omission(start, end, reason, None)
     await schedules.omit(connection, schedule_id, [omission.start], [omission.end], [reason.value], [None])

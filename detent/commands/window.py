@@ -48,16 +48,25 @@ async def promise_once(connection: Connection, schedule_id: int, at: datetime, k
     await schedules.notify(connection, "")
 
 
-async def _write(connection: Connection, schedule_id: int, cadence: Cadence, found: Plan, as_of: datetime) -> None:
+async def _write(
+    connection: Connection, schedule_id: int, cadence: Cadence, found: Plan, as_of: datetime
+) -> None:
     if found.promises:
         slots = [promise.slot for promise in found.promises]
         due = [
-            as_of if promise.kind is Kind.CATCH_UP else cadence.spread.in_window(str(schedule_id), promise.slot)
+            as_of
+            if promise.kind is Kind.CATCH_UP
+            else cadence.spread.in_window(str(schedule_id), promise.slot)
             for promise in found.promises
         ]
         await planning.ensure_partitions(connection, min(slots), max(slots))
         await schedules.promise(
-            connection, schedule_id, slots, [None] * len(slots), due, [promise.kind.value for promise in found.promises]
+            connection,
+            schedule_id,
+            slots,
+            [None] * len(slots),
+            due,
+            [promise.kind.value for promise in found.promises],
         )
     if found.omissions:
         await _omit(connection, schedule_id, found.omissions)

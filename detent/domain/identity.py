@@ -32,5 +32,8 @@ def firing_key(text: str) -> tuple[int, datetime]:
         return int.from_bytes(packed[:8], "big"), EPOCH + micros * _MICROSECOND
     except (ValueError, OverflowError):
         raise SpecError(
-            f"{quoted(text)} is no firing id: it looks like f_{'a' * _LENGTH}", code="bad_id", field="id", token=text[:40]
+            f"{quoted(text)} is no firing id: it looks like f_{'a' * _LENGTH}",
+            code="bad_id",
+            field="id",
+            token=text[:40],
         ) from None

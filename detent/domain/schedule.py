@@ -114,7 +114,9 @@ def read_work(text: str) -> Work:
 
 
 def _read(spec: Mapping[str, object], identity: str) -> Schedule:
-    cadence = {key: spec[key] for key in ("triggers", "max_firings", "jitter", "window", "misfire") if key in spec}
+    cadence = {
+        key: spec[key] for key in ("triggers", "max_firings", "jitter", "window", "misfire") if key in spec
+    }
     if any("H" in str(trigger.get("cron", "")) for trigger in spec["triggers"]):  # type: ignore[attr-defined]
         cadence["identity"] = identity
     work = {
@@ -141,14 +143,18 @@ def _read(spec: Mapping[str, object], identity: str) -> Schedule:
 
 def _triggers_of(given: Mapping[str, object]) -> object:
     if ("trigger" in given) == ("triggers" in given):
-        raise _refused("triggers", "not_one_kind", "a schedule has either triggers, a list, or trigger, a single one")
+        raise _refused(
+            "triggers", "not_one_kind", "a schedule has either triggers, a list, or trigger, a single one"
+        )
     return given["triggers"] if "triggers" in given else [given["trigger"]]
 
 
 def _work(stored: Mapping[str, object]) -> Work:
     target = stored.get("target")
     if not isinstance(target, Mapping) or len(target) != 1:
-        raise _refused("target", "bad_target", "target is an object with one kind, such as {task: nightly_report}")
+        raise _refused(
+            "target", "bad_target", "target is an object with one kind, such as {task: nightly_report}"
+        )
     return Work(
         target=target,
         payload=stored.get("payload", {}),
@@ -191,7 +197,12 @@ def _retry(spec: Mapping[str, object]) -> Retry:
         raise _refused("retry/delays", "conflict", "give either delays, or base and factor")
     return Retry(
         max_attempts=_integer(
-            given, "max_attempts", len(delays) + 1 if delays else plain.max_attempts, 1, _MAX_ATTEMPTS, "retry"
+            given,
+            "max_attempts",
+            len(delays) + 1 if delays else plain.max_attempts,
+            1,
+            _MAX_ATTEMPTS,
+            "retry",
         ),
         delays=tuple(parse_duration(delay, "retry/delays") for delay in delays),
         base=_duration(given, "base", "retry") or plain.base,
@@ -224,8 +235,14 @@ def _pool(value: object) -> str:
 
 def _tags(spec: Mapping[str, object]) -> list[str]:
     tags = spec["tags"]
-    if not isinstance(tags, list) or len(tags) > _MAX_TAGS or not all(isinstance(t, str) and 0 < len(t) <= 63 for t in tags):
-        raise _refused("tags", "bad_value", f"tags is a list of at most {_MAX_TAGS} texts of up to 63 characters")
+    if (
+        not isinstance(tags, list)
+        or len(tags) > _MAX_TAGS
+        or not all(isinstance(t, str) and 0 < len(t) <= 63 for t in tags)
+    ):
+        raise _refused(
+            "tags", "bad_value", f"tags is a list of at most {_MAX_TAGS} texts of up to 63 characters"
+        )
     return sorted(set(tags))
 
 
@@ -234,12 +251,18 @@ def _duration(given: Mapping[str, object], key: str, within: str = "") -> timede
     return None if value is None else parse_duration(value, f"{within}/{key}" if within else key)
 
 
-def _integer(given: Mapping[str, object], key: str, default: int, low: int, high: int, within: str = "") -> int:
+def _integer(
+    given: Mapping[str, object], key: str, default: int, low: int, high: int, within: str = ""
+) -> int:
     value = given.get(key, default)
     if value is default:
         return default
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise _refused(f"{within}/{key}" if within else key, "out_of_range", f"{key} is a whole number from {low} to {high}")
+        raise _refused(
+            f"{within}/{key}" if within else key,
+            "out_of_range",
+            f"{key} is a whole number from {low} to {high}",
+        )
     return value
 
 
@@ -264,7 +287,11 @@ def _canonical(value: Mapping[str, object], field: str) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise _refused(field, "bad_json", f"{field} can't be written as JSON: {error}") from None
     if len(text) > _MAX_PAYLOAD:
-        raise _refused(field, "too_long", f"{field} is larger than {_MAX_PAYLOAD >> 10} KiB: store it, and pass a reference")
+        raise _refused(
+            field,
+            "too_long",
+            f"{field} is larger than {_MAX_PAYLOAD >> 10} KiB: store it, and pass a reference",
+        )
     if "\\u0000" in text:
         raise _refused(field, "bad_json", f"{field} holds a NUL character, which PostgreSQL can't store")
     return text

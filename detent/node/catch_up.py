@@ -70,7 +70,9 @@ class CatchUp:
         for shard in shards:
             _, cursor, rate = self._cursors[shard]
             seen = self._promised[shard] / seconds
-            self._cursors[shard] = CatchUpCursor(shard, cursor, rate + (seen - rate) * _LEARNING if rate else seen)
+            self._cursors[shard] = CatchUpCursor(
+                shard, cursor, rate + (seen - rate) * _LEARNING if rate else seen
+            )
         self._promised.clear()
         self._since = clock.monotonic()
         await self.keep(connection, shards)

@@ -15,7 +15,7 @@ from typing import Final
 import asyncpg
 
 from detent import __version__, clock
-from detent.domain.zone import tzdata_version
+from detent.domain.zone import TZDATA_VERSION
 from detent.observe.events import Events, LeaseLost
 from detent.settings import Settings
 from detent.store import nodes
@@ -94,7 +94,7 @@ class Lease:
     async def _register(self, connection: asyncpg.Connection) -> None:
         begin, node = clock.monotonic(), secrets.randbits(62)
         await nodes.register_node(
-            connection, node, self._kind, __version__, tzdata_version(), self._settings.lease_ttl
+            connection, node, self._kind, __version__, TZDATA_VERSION, self._settings.lease_ttl
         )
         self.id = node
         self.deadline = begin + self._settings.lease_ttl - _MARGIN_SECONDS

@@ -30,6 +30,8 @@ class Overlaps:
         for schedule_id, scheduled_for, what in ended:
             if what != "queued":
                 self._events.emit(
-                    WaitingEnded(schedule_id=schedule_id, scheduled_for=scheduled_for, outcome=what, code="overlap")
+                    WaitingEnded(
+                        schedule_id=schedule_id, scheduled_for=scheduled_for, outcome=what, code="overlap"
+                    )
                 )
         return len(ended) >= _MOST

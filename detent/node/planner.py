@@ -41,7 +41,9 @@ class Parked(NamedTuple):
 class Planner:
     """Plans the shards that its node holds."""
 
-    def __init__(self, database: Pool, lease: Lease, shards: Shards, settings: Settings, events: Events) -> None:
+    def __init__(
+        self, database: Pool, lease: Lease, shards: Shards, settings: Settings, events: Events
+    ) -> None:
         self._database = database
         self._lease = lease
         self._shards = shards
@@ -75,7 +77,13 @@ class Planner:
         return bool(full) or done < len(due)
 
     async def _fresh_first(
-        self, connection: Connection, due: list[DueTimer], full: set[int], as_of: datetime, until: datetime, each: int
+        self,
+        connection: Connection,
+        due: list[DueTimer],
+        full: set[int],
+        as_of: datetime,
+        until: datetime,
+        each: int,
     ) -> list[DueTimer]:
         """Where a look was filled by what is overdue alone, what is still to come is fetched, too, and goes first."""
         last = {row[4]: row[1] for row in due}

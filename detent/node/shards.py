@@ -54,7 +54,9 @@ class Shards:
                     taken = await nodes.take_shards(connection, node, free[: fair - len(mine)])
         self.held = {**{shard: epoch for shard, epoch in mine.items() if shard not in set(given)}, **taken}
         if taken or given:
-            self._events.emit(ShardsChanged(node=node, taken=len(taken), given=len(given), held=len(self.held)))
+            self._events.emit(
+                ShardsChanged(node=node, taken=len(taken), given=len(given), held=len(self.held))
+            )
             if self.on_change is not None:
                 self.on_change()
         return False

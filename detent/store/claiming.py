@@ -46,7 +46,9 @@ class DueLane(NamedTuple):
 async def lanes(
     connection: Connection, pool: str, floor: datetime, ahead: timedelta, after: int, limit: int
 ) -> list[DueLane]:
-    return [DueLane(*row) for row in await connection.fetch(statement("lanes"), pool, floor, ahead, after, limit)]
+    return [
+        DueLane(*row) for row in await connection.fetch(statement("lanes"), pool, floor, ahead, after, limit)
+    ]
 
 
 async def claim(

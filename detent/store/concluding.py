@@ -65,9 +65,7 @@ class Orphan(NamedTuple):
 
 async def conclude(connection: Connection, node: int, facts: Sequence[Fact], wake: Sequence[int]) -> int:
     """How many rows were still ours; the others were taken away meanwhile. `wake`: schedules that may have a free seat."""
-    concluded: int = await connection.fetchval(
-        statement("conclude"), node, *zip(*facts, strict=True), wake
-    )
+    concluded: int = await connection.fetchval(statement("conclude"), node, *zip(*facts, strict=True), wake)
     return concluded
 
 
@@ -103,10 +101,18 @@ async def orphans(connection: Connection, node: int, limit: int) -> list[Orphan]
 
 
 async def progress(
-    connection: Connection, schedule_id: int, scheduled_for: datetime, volley: int, done: float | None, note: str | None
+    connection: Connection,
+    schedule_id: int,
+    scheduled_for: datetime,
+    volley: int,
+    done: float | None,
+    note: str | None,
 ) -> bool:
     """Whether that attempt is still the one that runs."""
-    return await connection.fetchval(statement("progress"), schedule_id, scheduled_for, volley, done, note) is not None
+    return (
+        await connection.fetchval(statement("progress"), schedule_id, scheduled_for, volley, done, note)
+        is not None
+    )
 
 
 async def usual_duration(connection: Connection, schedule_id: int, since: datetime) -> float | None:

@@ -76,7 +76,13 @@ async def set_status(
 
 
 async def set_timer(
-    connection: Connection, schedule_id: int, next_at: datetime | None, *, active: bool, fired: int, revision: int
+    connection: Connection,
+    schedule_id: int,
+    next_at: datetime | None,
+    *,
+    active: bool,
+    fired: int,
+    revision: int,
 ) -> None:
     await connection.execute(statement("set_timer"), schedule_id, next_at, active, fired, revision)
 
@@ -86,7 +92,9 @@ async def promise(
     due_at: Sequence[datetime], kinds: Sequence[str],
 ) -> dict[datetime, datetime]:  # fmt: skip
     """The slots that are promises only now, with the instants they are due."""
-    return dict(await connection.fetch(statement("promise"), schedule_id, scheduled_for, slots, due_at, kinds))
+    return dict(
+        await connection.fetch(statement("promise"), schedule_id, scheduled_for, slots, due_at, kinds)
+    )
 
 
 async def omit(
@@ -99,10 +107,14 @@ async def omit(
 async def hold(
     connection: Connection, schedule_id: int, reason: str, keep: Sequence[datetime], *, everything: bool
 ) -> list[datetime]:
-    return [row[0] for row in await connection.fetch(statement("hold"), schedule_id, reason, keep, everything)]
+    return [
+        row[0] for row in await connection.fetch(statement("hold"), schedule_id, reason, keep, everything)
+    ]
 
 
-async def release(connection: Connection, schedule_id: int, slots: Sequence[datetime] | None) -> list[datetime]:
+async def release(
+    connection: Connection, schedule_id: int, slots: Sequence[datetime] | None
+) -> list[datetime]:
     """Of these slots, or of all."""
     return [row[0] for row in await connection.fetch(statement("release"), schedule_id, slots)]
 

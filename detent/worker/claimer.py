@@ -97,7 +97,12 @@ class Claimer:
             return False
         look, began, now = floor.look(), clock.monotonic(), self._time.now()
         found = await claiming.lanes(
-            connection, pool, floor.lowest(look, now), self._settings.claim_ahead_delta, self._after[pool], MAX_LANES
+            connection,
+            pool,
+            floor.lowest(look, now),
+            self._settings.claim_ahead_delta,
+            self._after[pool],
+            MAX_LANES,
         )
         self._after[pool] = found[-1].lane if len(found) == MAX_LANES else 0
         room = min(MOST, self._hand.room(early=all(lane.due_at > now for lane in found)))

@@ -94,7 +94,9 @@ class Executor:
             elif len(self._tasks) < self._places:
                 self._waking += 1
                 context = contextvars.copy_context()
-                task = asyncio.get_running_loop().create_task(self._place(context, len(context)), context=context)
+                task = asyncio.get_running_loop().create_task(
+                    self._place(context, len(context)), context=context
+                )
                 self._tasks.add(task)
                 task.add_done_callback(self._left)
             else:

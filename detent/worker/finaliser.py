@@ -110,7 +110,9 @@ class Finaliser:
     async def _settle(self, connection: Connection, endings: list[Ending]) -> list[tuple[Held, Fact]]:
         """What becomes of firings that did not succeed: the policy of their schedule decides."""
         again = [ending.held.claimed for ending in endings if ending.held.claimed[3] > 1]
-        tried = await concluding.tried(connection, [c[0] for c in again], [c[1] for c in again]) if again else {}
+        tried = (
+            await concluding.tried(connection, [c[0] for c in again], [c[1] for c in again]) if again else {}
+        )
         settled = []
         for held, finished, ended_as, error in endings:
             fact = outcome.ending(
@@ -135,7 +137,10 @@ class Finaliser:
         )
         stale = [(held, fact) for held, fact in batch if (held.claimed[0], held.claimed[4]) not in own]
         if stale:
-            rows = [(h.claimed[0], h.claimed[1], h.claimed[3], h.claimed[4], fact[6], fact[8]) for h, fact in stale]
+            rows = [
+                (h.claimed[0], h.claimed[1], h.claimed[3], h.claimed[4], fact[6], fact[8])
+                for h, fact in stale
+            ]
             node = batch[0][0].node
             await concluding.record_stale(connection, node, list(zip(*rows, strict=True)))
             self._events.emit(ResultsStale(node=node, count=len(stale)))

@@ -21,7 +21,18 @@ _PREFETCH_EARLY: Final = 1_000
 class Held:
     """One firing in hand. A plain, slotted object: there may be a hundred thousand of them a second."""
 
-    __slots__ = ("abandoned", "call", "cancel", "cancelled_at", "claimed", "first_cancelled_at", "node", "release_at", "started", "task")
+    __slots__ = (
+        "abandoned",
+        "call",
+        "cancel",
+        "cancelled_at",
+        "claimed",
+        "first_cancelled_at",
+        "node",
+        "release_at",
+        "started",
+        "task",
+    )
 
     def __init__(self, claimed: Claimed, call: Call, node: int, release_at: float) -> None:
         self.claimed = claimed

@@ -32,7 +32,11 @@ def ending(
     """The fact of an attempt that did not succeed. `before`: its firing's attempts on record."""
     claimed, work = held.claimed, held.call.work
     settlement = settle_next(
-        work.retry if work else NEVER, before or UNTRIED, outcome, as_of=as_of, firing=(claimed[0], claimed[1])
+        work.retry if work else NEVER,
+        before or UNTRIED,
+        outcome,
+        as_of=as_of,
+        firing=(claimed[0], claimed[1]),
     )
     verdict, due_at = verdict_of(settlement)
     message, trace = said_error(error)

@@ -67,7 +67,9 @@ class Watch:
             if now - held.first_cancelled_at >= _GIVE_UP_SECONDS:
                 self._executor.abandon(held)
                 ended_as = CANCEL_OUTCOMES.get(held.cancel, Outcome.CANCELLED)
-                self._finaliser.ended(held, now, ended_as, "it did not end when it was cancelled, and was given up")
+                self._finaliser.ended(
+                    held, now, ended_as, "it did not end when it was cancelled, and was given up"
+                )
             else:
                 self._executor.cancel(held, held.cancel)
 
@@ -82,7 +84,9 @@ class Watch:
         self._told &= self._executor.running
         for held in self._executor.running - self._told:
             took = now - held.started
-            if (held.call.work is None or held.call.work.expected_duration is None) and took < _LOOK_AT_DURATION_SECONDS:
+            if (
+                held.call.work is None or held.call.work.expected_duration is None
+            ) and took < _LOOK_AT_DURATION_SECONDS:
                 continue
             expected = await self._expected(connection, held)
             if expected is not None and took > _OVER * expected:

@@ -34,7 +34,9 @@ _LAST_WORDS_SECONDS: Final = 5.0
 class Worker:
     """Serves pools with the tasks of an app, on a node."""
 
-    def __init__(self, node: Node, tasks: Mapping[str, Task], *, pools: Sequence[str], concurrency: int) -> None:
+    def __init__(
+        self, node: Node, tasks: Mapping[str, Task], *, pools: Sequence[str], concurrency: int
+    ) -> None:
         self._node = node
         self.hand = Hand(concurrency)
         self.time = DatabaseClock()
@@ -77,5 +79,7 @@ class Worker:
             return
         with suppress(*LOST):  # without a database they are found when the lease has run out
             async with self._node.pool.acquire() as connection:
-                await claiming.hand_back(connection, [(h.claimed[0], h.claimed[2], h.claimed[4]) for h in back])
+                await claiming.hand_back(
+                    connection, [(h.claimed[0], h.claimed[2], h.claimed[4]) for h in back]
+                )
         self.hand.let_go(back, concluded=False)

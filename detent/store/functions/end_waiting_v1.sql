@@ -5,17 +5,21 @@ create or replace function detent.end_waiting_v1(in_limit int)
 returns table (schedule_id bigint, scheduled_for timestamptz, outcome text, code text) language plpgsql
 set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column
+declare
+  as_of timestamptz := detent.now();
 begin
   return query
-  with ending as (
-    (select w.schedule_id, w.scheduled_for, 'missed' as outcome, 'start_deadline' as code
-     from detent.waiting w where w.expires_at <= detent.now()
-     order by w.expires_at limit in_limit for update skip locked)
-    union all
-    (select w.schedule_id, w.scheduled_for, 'withdrawn', w.held
-     from detent.waiting w where w.held is not null and w.held <> 'queued' and w.due_at <= detent.now()
-       and (w.expires_at is null or w.expires_at > detent.now())
-     order by w.due_at limit in_limit for update skip locked)
+  with expired as (
+    select w.schedule_id, w.scheduled_for, 'missed' as outcome, 'start_deadline' as code
+    from detent.waiting w where w.expires_at <= as_of
+    order by w.expires_at limit in_limit for update skip locked
+  ), withheld as (
+    select w.schedule_id, w.scheduled_for, 'withdrawn', w.held
+    from detent.waiting w where w.held is not null and w.held <> 'queued' and w.due_at <= as_of
+      and (w.expires_at is null or w.expires_at > as_of)
+    order by w.due_at limit in_limit for update skip locked
+  ), ending as (
+    select * from expired union all select * from withheld
   ), gone as (
     delete from detent.waiting w using ending e
     where w.schedule_id = e.schedule_id and w.scheduled_for = e.scheduled_for
@@ -25,11 +29,11 @@ begin
     where r.schedule_id = g.schedule_id and r.seat = g.seat and r.scheduled_for = g.scheduled_for and r.node is null
   ), fact as (
     insert into detent.attempt (schedule_id, scheduled_for, number, outcome, final, finished_at, tenant_id, code)
-    select g.schedule_id, g.scheduled_for, 0, g.outcome, true, detent.now(), g.lane / 10, g.code from gone g
+    select g.schedule_id, g.scheduled_for, 0, g.outcome, true, as_of, g.lane / 10, g.code from gone g
     returning attempt.tenant_id, attempt.outcome
   ), counted as (
     insert into detent.tally (minute, tenant_id, outcome, n)
-    select date_trunc('minute', detent.now()), f.tenant_id, f.outcome, count(*) from fact f group by 2, 3
+    select date_trunc('minute', as_of), f.tenant_id, f.outcome, count(*) from fact f group by 2, 3
   )
   select g.schedule_id, g.scheduled_for, g.outcome, g.code from gone g;
 end $$;
