@@ -72,7 +72,9 @@ def from_environment(environment: Mapping[str, str], **given: object) -> Setting
 def _value(name: str, text: str, *, type_name: str) -> object:
     try:
         if type_name == "bool":
-            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[text.lower()]
+            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[
+                text.lower()
+            ]
         number = {"int": int, "float": float, "str": str}[type_name](text)
     except (KeyError, ValueError):
         raise SettingsError(f'{name} is "{text[:40]}", which is no {type_name}') from None

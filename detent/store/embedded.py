@@ -184,15 +184,20 @@ class EmbeddedPostgres:
         self._cluster.mkdir(mode=0o700)
         if owner is not None:
             os.chown(self._cluster, owner.pw_uid, owner.pw_gid)
+        options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale"]
+        if self.settings.get("fsync") == "off":
+            options.append("--no-sync")
         done = subprocess.run(
-            [binaries / "initdb", "-D", self._cluster, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale"],
+            [binaries / "initdb", "-D", self._cluster, *options],
             capture_output=True,
             check=False,
             cwd="/",
             **_as(owner),
         )
         if done.returncode:
-            raise EmbeddedError(f"initdb failed in {self._cluster}: {done.stderr.decode(errors='replace').strip()[-500:]}")
+            raise EmbeddedError(
+                f"initdb failed in {self._cluster}: {done.stderr.decode(errors='replace').strip()[-500:]}"
+            )
 
     def _refuse_other_version(self, binaries: Path) -> None:
         made_by, ours = (self._cluster / "PG_VERSION").read_text().strip(), _version_of(binaries)
@@ -228,7 +233,9 @@ class EmbeddedPostgres:
         while not self._ready():
             if not self.alive or clock.monotonic() > deadline:
                 tail = self._log.read_text(errors="replace")[-800:].strip()
-                raise EmbeddedError(f"PostgreSQL did not start in {self._cluster}; the end of {self._log}:\n{tail}")
+                raise EmbeddedError(
+                    f"PostgreSQL did not start in {self._cluster}; the end of {self._log}:\n{tail}"
+                )
             clock.pause(_LOOK_SECONDS)
 
     def _ready(self) -> bool:
@@ -288,7 +295,9 @@ def _owner() -> pwd.struct_passwd | None:
             return pwd.getpwnam(name)
         except KeyError:
             continue
-    raise EmbeddedError("PostgreSQL refuses to run as root: run Detent as another user, or add a user `postgres`")
+    raise EmbeddedError(
+        "PostgreSQL refuses to run as root: run Detent as another user, or add a user `postgres`"
+    )
 
 
 def _as(owner: pwd.struct_passwd | None) -> dict[str, object]:
@@ -312,13 +321,17 @@ def _refuse_unreachable(data: Path, owner: pwd.struct_passwd) -> None:
 
 
 def _version_of(binaries: Path) -> str:
-    said = subprocess.run([binaries / "postgres", "--version"], capture_output=True, text=True, check=True, cwd="/")
+    said = subprocess.run(
+        [binaries / "postgres", "--version"], capture_output=True, text=True, check=True, cwd="/"
+    )
     return said.stdout.split()[2].partition(".")[0]
 
 
 def _is_postgres(pid: int) -> bool:
     """Alive, no zombie, and really a postgres: process ids are used again."""
-    said = subprocess.run(["ps", "-o", "stat=,comm=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    said = subprocess.run(
+        ["ps", "-o", "stat=,comm=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
     state, _, command = said.stdout.strip().partition(" ")
     return bool(state) and not state.startswith("Z") and "postgres" in command
 

@@ -58,7 +58,9 @@ async def pending(connection: Connection) -> list[Step]:
         if done.get(step.name) == step.checksum:
             continue
         if step.name in done and step.name.startswith("migrations/"):
-            raise SchemaError(f"{step.name} was changed after it had run: migrations are never edited, only added")
+            raise SchemaError(
+                f"{step.name} was changed after it had run: migrations are never edited, only added"
+            )
         found.append(step)
     return found
 

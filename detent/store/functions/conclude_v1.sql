@@ -18,13 +18,13 @@ begin
   return query
   with done as (
     select * from unnest(c_id, c_seat, c_for, c_volley, c_started, c_finished, c_outcome, c_code, c_error, c_excerpt, c_then)
-      d(id, seat, scheduled_for, volley, started_at, finished_at, outcome, code, error, excerpt, then)
+      d(id, seat, scheduled_for, volley, started_at, finished_at, outcome, code, error, excerpt, "then")
   ), gone as (
     delete from detent.running r using done d
     where r.schedule_id = d.id and r.seat = d.seat and r.scheduled_for = d.scheduled_for and r.volley = d.volley
       and r.node = in_node and d.then <> 'again'
     returning r.schedule_id, r.scheduled_for, r.number, r.volley, r.revision, r.lane,
-              d.started_at, d.finished_at, d.outcome, d.code, d.error, d.excerpt, d.then
+              d.started_at, d.finished_at, d.outcome, d.code, d.error, d.excerpt, d."then"
   ), fact as (
     insert into detent.attempt (schedule_id, scheduled_for, number, outcome, final, started_at, finished_at,
                                 volley, node, revision, tenant_id, code, error, excerpt)
@@ -46,7 +46,7 @@ begin
     with done as (
       select * from unnest(c_id, c_seat, c_for, c_volley, c_started, c_finished, c_outcome, c_code, c_error, c_excerpt,
                            c_then, c_due)
-        d(id, seat, scheduled_for, volley, started_at, finished_at, outcome, code, error, excerpt, then, due_at)
+        d(id, seat, scheduled_for, volley, started_at, finished_at, outcome, code, error, excerpt, "then", due_at)
     ), resting as (
       update detent.running r set node = null, volley = null, cancel = null from done d
       where r.schedule_id = d.id and r.seat = d.seat and r.scheduled_for = d.scheduled_for and r.volley = d.volley
