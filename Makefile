@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: dev test check format fuzz bench docs lock versions clean
+.PHONY: dev test check format fuzz bench docs lock versions versions-pg clean
 .DELETE_ON_ERROR:
 
 dev: $(READY)  ## Set up, and show when a few schedules fire next.
@@ -39,6 +39,9 @@ versions:  ## The tests on every supported Python that is installed.
 	  python$$v -m venv .venv-$$v && .venv-$$v/bin/python -m pip install --quiet --require-hashes -r requirements-dev.lock \
 	  && echo "Python $$v" && .venv-$$v/bin/python -m pytest || exit 1; done
 
+versions-pg: $(READY)  ## The tests of the store on PostgreSQL 14 to 18.
+	@$(BIN)/python -m tools.postgres_versions
+
 lock: $(READY)  ## Renew the lock files.
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile pyproject.toml $(COMPILE) -o requirements.lock
@@ -56,4 +59,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .postgres dist

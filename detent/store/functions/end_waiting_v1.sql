@@ -7,15 +7,17 @@ set plan_cache_mode = force_custom_plan as $$
 #variable_conflict use_column
 begin
   return query
-  with ending as (
-    (select w.schedule_id, w.scheduled_for, 'missed' as outcome, 'start_deadline' as code
-     from detent.waiting w where w.expires_at <= detent.now()
-     order by w.expires_at limit in_limit for update skip locked)
-    union all
-    (select w.schedule_id, w.scheduled_for, 'withdrawn', w.held
-     from detent.waiting w where w.held is not null and w.held <> 'queued' and w.due_at <= detent.now()
-       and (w.expires_at is null or w.expires_at > detent.now())
-     order by w.due_at limit in_limit for update skip locked)
+  with expired as (
+    select w.schedule_id, w.scheduled_for, 'missed' as outcome, 'start_deadline' as code
+    from detent.waiting w where w.expires_at <= detent.now()
+    order by w.expires_at limit in_limit for update skip locked
+  ), withdrawn as (
+    select w.schedule_id, w.scheduled_for, 'withdrawn' as outcome, w.held as code
+    from detent.waiting w where w.held is not null and w.held <> 'queued' and w.due_at <= detent.now()
+      and (w.expires_at is null or w.expires_at > detent.now())
+    order by w.due_at limit in_limit for update skip locked
+  ), ending as (
+    select * from expired union all select * from withdrawn
   ), gone as (
     delete from detent.waiting w using ending e
     where w.schedule_id = e.schedule_id and w.scheduled_for = e.scheduled_for
