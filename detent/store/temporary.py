@@ -26,7 +26,7 @@ def temporary_postgres(settings: Mapping[str, str] | None = None) -> Iterator[Em
     """Call it in a thread that lives as long as the server should: the kernel ties the two together."""
     data = Path(tempfile.mkdtemp(prefix="detent-"))
     data.chmod(0o755)  # the server may run as another user
-    sweeper = subprocess.Popen(  # noqa: S603 our own script
+    sweeper = subprocess.Popen(
         ["/bin/sh", "-c", _SWEEP, "detent-sweep", str(data)],
         stdin=subprocess.PIPE,
         start_new_session=True,  # what kills the run must not kill the sweeper
