@@ -31,8 +31,9 @@ fuzz: $(READY)  ## The property tests with a hundred times as many examples.
 bench: $(READY)  ## Figures, one JSON object a result.
 	@$(BIN)/python -m bench.time
 
-docs: $(READY)  ## Write docs/requirements.md anew.
+docs: $(READY)  ## Write docs/requirements.md and docs/schema.sql anew.
 	@$(BIN)/python -m tools.requirements
+	@$(BIN)/python -m tools.schema
 
 versions:  ## The tests on every supported Python that is installed.
 	@for v in 3.11 3.12 3.13; do \

