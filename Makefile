@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: dev test check format fuzz bench docs lock versions clean
+.PHONY: dev test check format fuzz bench docs lock versions versions-pg clean
 .DELETE_ON_ERROR:
 
 dev: $(READY)  ## Set up, and show when a few schedules fire next.
@@ -31,13 +31,17 @@ fuzz: $(READY)  ## The property tests with a hundred times as many examples.
 bench: $(READY)  ## Figures, one JSON object a result.
 	@$(BIN)/python -m bench.time
 
-docs: $(READY)  ## Write docs/requirements.md anew.
+docs: $(READY)  ## Write docs/requirements.md and docs/schema.sql anew.
 	@$(BIN)/python -m tools.requirements
+	@$(BIN)/python -m tools.schema
 
 versions:  ## The tests on every supported Python that is installed.
 	@for v in 3.11 3.12 3.13; do \
 	  python$$v -m venv .venv-$$v && .venv-$$v/bin/python -m pip install --quiet --require-hashes -r requirements-dev.lock \
 	  && echo "Python $$v" && .venv-$$v/bin/python -m pytest || exit 1; done
+
+versions-pg: $(READY)  ## The tests of the store on PostgreSQL 14 to 18.
+	@$(BIN)/python -m tools.postgres_versions
 
 lock: $(READY)  ## Renew the lock files.
 	@$(BIN)/python -m pip install --quiet uv
@@ -56,4 +60,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .postgres dist

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from datetime import timedelta
 from difflib import get_close_matches
 from typing import Final
@@ -26,6 +26,8 @@ class Settings:
     """Frozen, and passed on: nothing else reads the environment."""
 
     database_url: str
+    maintenance_url: str | None = None
+    """For `detent migrate` and the upkeep of partitions: a direct connection as the owner of the tables."""
     pooler: bool = False
     """The URL leads to a pooler in transaction mode."""
     listen: bool = True
@@ -51,10 +53,29 @@ class Settings:
         return timedelta(seconds=self.claim_ahead)
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A value, and where it came from."""
+
+    value: object
+    origin: str
+
+
 def from_environment(environment: Mapping[str, str], **given: object) -> Settings:
     """`given` are options of the command line; None means not given."""
+    values = {name: found.value for name, found in find(environment, **given).items()}
+    if values["database_url"] is None:
+        raise SettingsError("no database: set DETENT_DATABASE_URL, or use `detent dev`, which brings its own")
+    return Settings(**values)  # type: ignore[arg-type]
+
+
+def find(environment: Mapping[str, str], **given: object) -> dict[str, Found]:
+    """Each setting with its origin. Without a database, `database_url` is None."""
     known = {f"{_PREFIX}{field.name.upper()}": field for field in fields(Settings)}
-    values: dict[str, object] = {}
+    found = {
+        field.name: Found(None if field.default is MISSING else field.default, "default")
+        for field in known.values()
+    }
     for name, text in environment.items():
         if not name.startswith(_PREFIX) or name in _OTHERS:
             continue
@@ -62,11 +83,12 @@ def from_environment(environment: Mapping[str, str], **given: object) -> Setting
             near = get_close_matches(name, known, n=1)
             advice = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known))}"
             raise SettingsError(f"{name} is no setting: {advice}")
-        values[known[name].name] = _value(name, text, type_name=str(known[name].type))
-    values |= {name: value for name, value in given.items() if value is not None}
-    if "database_url" not in values:
-        raise SettingsError("no database: set DETENT_DATABASE_URL, or use `detent dev`, which brings its own")
-    return Settings(**values)  # type: ignore[arg-type]
+        kind = str(known[name].type).removesuffix(" | None")
+        found[known[name].name] = Found(_value(name, text, type_name=kind), name)
+    for name, value in given.items():
+        if value is not None:
+            found[name] = Found(value, f"--{name.replace('_', '-')}")
+    return found
 
 
 def _value(name: str, text: str, *, type_name: str) -> object:

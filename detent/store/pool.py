@@ -2,33 +2,39 @@
 
 A cut network makes drivers wait for minutes, and a session that stops inside a transaction holds its locks as long as
 the server lets it. So every call has a deadline of ours, and every session has the server's time-outs, all of them
-below the time to live of a lease.
+below the time to live of a lease. Both ends send keep-alives, so that a session that only listens learns of a cut, and
+the server learns of a client that is gone.
 
 Behind a pooler in transaction mode nothing may be kept in a session: no prepared statements, no settings. There the
-time-outs come from the roles (`detent migrate` sets them) and plans are cached by the functions in the database.
+time-outs come from the roles (`detent migrate` sets them), plans are cached by the functions in the database, and each
+call is a transaction, for a statement is prepared and run in two steps that must meet the same server process.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+import socket
+from typing import Any, Final
 
 import asyncpg
+from asyncpg import Connection, Pool
 
 from detent.domain.errors import DetentError
 from detent.settings import Settings
 
-Connection = asyncpg.Connection
-Pool = asyncpg.Pool
+__all__ = ["LOST", "Connection", "Pool", "StoreUnreachable", "connect", "connect_patiently", "open_pool"]
 
 DEADLINE_SECONDS: Final = 8.0
 """Of one call. Below the lease's time to live, so that a cut node steps down in time."""
 CONNECT_SECONDS: Final = 5.0
+_CANCEL_SECONDS: Final = 1.0
+"""A server that doesn't answer a request to cancel within it is cut off: the connection is given up."""
+_PATIENT_SECONDS: Final = 3600.0
+"""For migrations and the upkeep of partitions, which wait for others and may work for long."""
 
 LOST: Final = (
     OSError,
     TimeoutError,
-    asyncio.TimeoutError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
     asyncpg.OperatorInterventionError,
@@ -38,17 +44,31 @@ LOST: Final = (
     asyncpg.SerializationError,
     asyncpg.QueryCanceledError,
     asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.TargetServerAttributeNotMatched,
+    asyncpg.OutdatedSchemaCacheError,
+    asyncpg.InvalidCachedStatementError,
 )
-"""What a loop survives: the database went away, is busy, or asks to try again."""
+"""What a loop survives: the database went away, is busy, has another leader, was migrated, or asks to try again."""
 
 _SESSION: Final = {
     "application_name": "detent",
     "statement_timeout": "7s",
     "lock_timeout": "3s",
     "idle_in_transaction_session_timeout": "4s",
+    "tcp_keepalives_idle": "5",
+    "tcp_keepalives_interval": "2",
+    "tcp_keepalives_count": "3",
     "jit": "off",
     "timezone": "UTC",
 }
+_PATIENT_SESSION: Final = _SESSION | {
+    "application_name": "detent-maintenance",
+    "statement_timeout": "0",
+    "lock_timeout": "0",
+    "idle_in_transaction_session_timeout": "60s",
+}
+_KEEP_ALIVE: Final = {"TCP_KEEPIDLE": 5, "TCP_KEEPINTVL": 2, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 8000}
 
 
 class StoreUnreachable(DetentError):
@@ -58,10 +78,24 @@ class StoreUnreachable(DetentError):
 
 
 async def connect(settings: Settings) -> Connection:
-    """One connection, for what must not wait for a pool: heartbeats, LISTEN, migrations."""
+    """One connection, for what must not wait for a pool: heartbeats, LISTEN."""
     try:
-        return await asyncpg.connect(settings.database_url, **_options(settings))
-    except (OSError, TimeoutError, asyncpg.PostgresError) as error:
+        return await _kept_alive(await asyncpg.connect(settings.database_url, **_options(settings)))
+    except _UNREACHABLE as error:
+        raise StoreUnreachable(f"the database can't be reached: {_reason(error)}") from error
+
+
+async def connect_patiently(settings: Settings) -> Connection:
+    """One direct connection with long time-outs, as a user who owns the tables: migrations, partitions."""
+    url = settings.maintenance_url or settings.database_url
+    options = {
+        "command_timeout": _PATIENT_SECONDS,
+        "timeout": CONNECT_SECONDS,
+        "server_settings": _PATIENT_SESSION,
+    }
+    try:
+        return await _kept_alive(await asyncpg.connect(url, target_session_attrs="read-write", **options))
+    except _UNREACHABLE as error:
         raise StoreUnreachable(f"the database can't be reached: {_reason(error)}") from error
 
 
@@ -73,18 +107,71 @@ async def open_pool(settings: Settings, size: int) -> Pool:
             min_size=1,
             max_size=size,
             max_inactive_connection_lifetime=300,
+            init=_kept_alive,
             reset=_nothing_to_reset,
             **_options(settings),
         )
-    except (OSError, TimeoutError, asyncpg.PostgresError) as error:
+    except _UNREACHABLE as error:
         raise StoreUnreachable(f"the database can't be reached: {_reason(error)}") from error
 
 
-def _options(settings: Settings) -> dict[str, object]:
-    shared: dict[str, object] = {"command_timeout": DEADLINE_SECONDS, "timeout": CONNECT_SECONDS}
+_UNREACHABLE: Final = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+)
+
+
+class _Session(Connection):  # type: ignore[misc]
+    """Gives itself up when the server is cut off, which the driver would wait for once more as long as for the call."""
+
+    __slots__ = ()
+
+    async def _cancel(self, *waiters: Any) -> None:
+        async with asyncio.timeout(_CANCEL_SECONDS) as limit:
+            await super()._cancel(*waiters)
+        if limit.expired():
+            self.terminate()
+
+
+class _PooledSession(_Session):
+    """Behind a pooler: each call is a transaction, if it isn't in one."""
+
+    __slots__ = ()
+
+    async def _execute(self, *arguments: Any, **options: Any) -> Any:
+        if self.is_in_transaction():
+            return await super()._execute(*arguments, **options)
+        async with self.transaction():
+            return await super()._execute(*arguments, **options)
+
+
+def _options(settings: Settings) -> dict[str, Any]:
+    shared = {
+        "command_timeout": DEADLINE_SECONDS,
+        "timeout": CONNECT_SECONDS,
+        "target_session_attrs": "read-write",  # of several hosts, the one that leads
+    }
     if settings.pooler:
-        return {**shared, "statement_cache_size": 0}
-    return {**shared, "server_settings": _SESSION}
+        return shared | {
+            "connection_class": _PooledSession,
+            "statement_cache_size": 0,
+            "server_settings": {"application_name": "detent"},
+        }
+    return shared | {"connection_class": _Session, "server_settings": _SESSION}
+
+
+async def _kept_alive(connection: Connection) -> Connection:
+    """An idle connection learns of a cut within half a minute."""
+    used = connection._transport.get_extra_info("socket")  # noqa: SLF001 the driver has no option for it
+    if used is not None and used.family in (socket.AF_INET, socket.AF_INET6):
+        used.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for option, value in _KEEP_ALIVE.items():
+            if hasattr(socket, option):  # not every system has each
+                used.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+    return connection
 
 
 async def _nothing_to_reset(_: Connection) -> None:

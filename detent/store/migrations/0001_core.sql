@@ -1,8 +1,6 @@
 -- The durable core: schedules, promises, facts, and the three small tables between them.
 -- Partitioned tables get their partitions from detent.ensure_partitions, a week ahead.
 
-create schema if not exists detent;
-
 -- One clock. Tests set detent.now for a session; nobody else does.
 create function detent.now() returns timestamptz language sql stable parallel safe
 return coalesce(nullif(current_setting('detent.now', true), '')::timestamptz, statement_timestamp());
@@ -241,32 +239,42 @@ create table detent.tally (
 );
 create index tally_minute on detent.tally (minute);
 
--- The days that firing and attempt have partitions for, so that making one is rare and finding out is cheap.
-create function detent.ensure_partitions(first date, last date) returns int language plpgsql as $$
+-- Makes the partitions of firing and attempt for these days, those that are missing; cheap if none is. It runs as the owner
+-- of the tables, for whoever plans writes to days that may not have any yet.
+--
+-- A table of its own is filled with nothing, given a CHECK that proves its bounds, and attached: the parent is locked in a
+-- mode that readers and writers pass. One at a time, for two would make the same.
+create function detent.ensure_partitions(first_day date, last_day date) returns int
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  day date;
-  made int := 0;
-  part text;
   parent text;
+  day date;
+  part text;
+  begins timestamptz;
+  ends timestamptz;
+  made int := 0;
 begin
-  for day in select generate_series(first, last, interval '1 day')::date loop
-    foreach parent in array array['firing', 'attempt'] loop
-      part := format('%s_%s', parent, to_char(day, 'YYYYMMDD'));
+  if last_day - first_day > 400 then
+    raise exception 'partitions for % days at once are refused', last_day - first_day using errcode = '22023';
+  end if;
+  for parent, day, part in
+    select p, d::date, format('%s_%s', p, to_char(d, 'YYYYMMDD'))
+    from unnest(array['firing', 'attempt']) p, generate_series(first_day::timestamp, last_day::timestamp, '1 day') d
+  loop
+    if to_regclass('detent.' || part) is null then
+      perform pg_advisory_xact_lock(hashtext('detent partitions'));
       if to_regclass('detent.' || part) is null then
-        perform pg_advisory_xact_lock(hashtext('detent partitions'));
-        if to_regclass('detent.' || part) is null then
-          -- Attached with a CHECK that proves its rows, so that the parent is locked for a moment only.
-          execute format('create table detent.%I (like detent.%I including defaults including constraints)', part, parent);
-          execute format('alter table detent.%I add constraint part check (scheduled_for >= %L and scheduled_for < %L)',
-                         part, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC');
-          execute format('alter table detent.%I attach partition detent.%I for values from (%L) to (%L)',
-                         parent, part, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC');
-          execute format('alter table detent.%I drop constraint part', part);
-          execute format('analyze detent.%I', part);
-          made := made + 1;
-        end if;
+        begins := day::timestamp at time zone 'UTC';
+        ends := (day + 1)::timestamp at time zone 'UTC';
+        execute format('create table detent.%I (like detent.%I including defaults including constraints)', part, parent);
+        execute format('alter table detent.%I add constraint bounds check (scheduled_for >= %L and scheduled_for < %L)',
+                       part, begins, ends);
+        execute format('alter table detent.%I attach partition detent.%I for values from (%L) to (%L)',
+                       parent, part, begins, ends);
+        execute format('alter table detent.%I drop constraint bounds', part);
+        made := made + 1;
       end if;
-    end loop;
+    end if;
   end loop;
   return made;
 end $$;

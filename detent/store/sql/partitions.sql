@@ -1,8 +1,8 @@
--- The partitions of firing and attempt. No locks.
-select c.relname as name, p.relname as parent, i.inhdetachpending as pending
-from pg_inherits i
-join pg_class c on c.oid = i.inhrelid
-join pg_class p on p.oid = i.inhparent
-join pg_namespace n on n.oid = p.relnamespace
-where n.nspname = 'detent' and p.relname in ('firing', 'attempt')
-order by c.relname
+-- The partitions of firing and attempt, attached or not, oldest first: one that was detached and not dropped has no parent.
+-- `fresh`: it has rows, and was never analysed. No locks.
+select c.relname as name, split_part(c.relname, '_', 1) as parent, i.inhparent is not null as attached,
+  coalesce(i.inhdetachpending, false) as pending, c.reltuples <= 0 and pg_relation_size(c.oid) > 0 as fresh
+from pg_class c
+left join pg_inherits i on i.inhrelid = c.oid
+where c.relnamespace = 'detent'::regnamespace and c.relkind = 'r' and c.relname ~ '^(firing|attempt)_\d{8}$'
+order by right(c.relname, 8), c.relname
