@@ -76,5 +76,5 @@ async def _omit(connection: Connection, schedule_id: int, omissions: Sequence[Om
     await schedules.omit(
         connection, schedule_id,
         [o.start for o in omissions], [o.end for o in omissions],
-        [o.reason.value for o in omissions], [o.count for o in omissions],
+        [o.reason.value for o in omissions], [o.slots for o in omissions],
     )  # fmt: skip

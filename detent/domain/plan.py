@@ -77,12 +77,12 @@ class Promise(NamedTuple):
 
 
 class Omission(NamedTuple):
-    """Slots in [start, end) that don't fire. `count` is None where counting would mean walking far."""
+    """Slots in [start, end) that don't fire. How many, `slots`, is None where counting would mean walking far."""
 
     start: datetime
     end: datetime
     reason: Reason
-    count: int | None
+    slots: int | None
 
 
 class Plan(NamedTuple):
@@ -117,14 +117,11 @@ def plan(cadence: Cadence, next_at: datetime, fired: int, *, as_of: datetime, un
 
 def _late(cadence: Cadence, start: datetime, as_of: datetime, left: int) -> list[datetime]:
     """The passed slots that still fire, oldest first."""
-    match cadence.misfire.policy:
-        case MisfirePolicy.SKIP:
-            most = 0
-        case MisfirePolicy.FIRE_LATEST:
-            most = 1
-        case MisfirePolicy.FIRE_ALL:
-            most = cadence.misfire.cap
-    oldest = max(start, as_of - cadence.misfire.grace)
+    misfire = cadence.misfire
+    most = {MisfirePolicy.SKIP: 0, MisfirePolicy.FIRE_LATEST: 1, MisfirePolicy.FIRE_ALL: misfire.cap}[
+        misfire.policy
+    ]
+    oldest = max(start, as_of - misfire.grace)
     late: list[datetime] = []
     before = as_of
     while len(late) < min(most, left):

@@ -55,7 +55,7 @@ async def insert_schedule(
 
 async def lock_schedule(connection: Connection, tenant_id: int, name: str) -> Stored | None:
     row = await connection.fetchrow(statement("lock_schedule"), tenant_id, name)
-    return Stored(*row[:-1], json.loads(row[-1])) if row else None
+    return Stored(**{**row, "spec": json.loads(row["spec"])}) if row else None
 
 
 async def revise(

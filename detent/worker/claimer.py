@@ -7,6 +7,7 @@ The order inside a tick matters. Claims and the search for what the ledger holds
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 from detent import clock
@@ -197,5 +198,5 @@ def _key(kind: str, name: str) -> int:
     return stable_hash("cap", kind, name) % _LOCK_KEYS
 
 
-def _due_at(row: Claimed) -> object:
+def _due_at(row: Claimed) -> datetime:
     return row[5]
