@@ -31,5 +31,7 @@ async def append_only(settings: Settings, n: int) -> float:
             done += len(rows)
         return done / (clock.monotonic() - began)
     finally:
-        await connection.execute("drop table if exists ceiling_log, ceiling_result, ceiling_cursor, ceiling_lease")
+        await connection.execute(
+            "drop table if exists ceiling_log, ceiling_result, ceiling_cursor, ceiling_lease"
+        )
         await connection.close()

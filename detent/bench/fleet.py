@@ -1,9 +1,10 @@
-"""Fleets: many schedules at once, loaded by SQL. What a fleet does is the task `noop` of the benchmark's workers."""
+"""Fleets: many schedules at once, loaded by SQL. What a fleet does is a task of the benchmark's crew."""
 
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from importlib.resources import files
 from typing import Final
 
@@ -18,14 +19,18 @@ def bench_statement(name: str) -> str:
     return (_FOLDER / f"{name}.sql").read_text("utf-8")
 
 
-async def load_schedules(connection: Connection, n: int, cadence: str, work: str) -> None:
-    """Schedules 1 to n, without timers."""
-    await connection.execute(bench_statement("load_schedules"), n, cadence, work)
+async def load_schedules(connection: Connection, n: int, cadences: Sequence[str], work: str) -> None:
+    """Schedules 1 to n, without timers; the cadences take turns."""
+    await connection.execute(bench_statement("load_schedules"), n, cadences, work)
 
 
-async def load_timers(connection: Connection, n: int, next_at: datetime) -> None:
-    """Their timers, all at one instant."""
-    await connection.execute(bench_statement("load_timers"), n, next_at)
+async def load_fleet(
+    connection: Connection, n: int, cadences: Sequence[str], work: str, first: datetime,
+    step: timedelta = timedelta(milliseconds=1),
+) -> None:  # fmt: skip
+    """Schedules 1 to n and their timers; each cadence's first slot is a step after the one before."""
+    await load_schedules(connection, n, cadences, work)
+    await connection.execute(bench_statement("load_timers"), n, first, step, len(cadences))
 
 
 async def load_waiting(connection: Connection, n: int, due_at: datetime) -> None:
@@ -37,3 +42,8 @@ async def settle_down(connection: Connection) -> None:
     """What a database that has been running for a while has behind it: statistics, and a checkpoint."""
     await connection.execute("vacuum analyze")
     await connection.execute("checkpoint")
+
+
+async def load_one_offs(connection: Connection, n: int, work: str, first: datetime, step: timedelta) -> None:
+    """Schedules 1 to n that fire once, each a step after the one before."""
+    await connection.execute(bench_statement("load_one_offs"), n, first, step, work)

@@ -47,3 +47,8 @@ async def _execute(url: str, sql: str) -> None:
         await connection.execute(sql)
     finally:
         await connection.close()
+
+
+async def open_days(connection: Connection) -> None:
+    """Partitions for yesterday to tomorrow: runs cross midnight."""
+    await connection.execute("select detent.ensure_partitions(current_date - 1, current_date + 1)")

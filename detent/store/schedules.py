@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from detent.domain.plan import Plan
 from detent.domain.schedule import Schedule
 from detent.store.pool import Connection
 from detent.store.statements import statement
@@ -51,6 +52,33 @@ async def insert_schedule(
         schedule.priority, schedule.seats, schedule.start_deadline,
     )  # fmt: skip
     return found
+
+
+async def insert_schedules(
+    connection: Connection, tenant_id: int, drawn: Sequence[tuple[Schedule, Plan, datetime]],
+    *, origin: str | None, by: str, reason: str | None,
+) -> dict[str, int]:  # fmt: skip
+    """Each with its first window, and the instant before which it has no slot. The ids of those whose name was free."""
+    rows = [
+        (
+            s.name, "paused" if s.paused else "active", s.cadence_text, s.work_text, s.work.overlap.value,
+            json.dumps(s.spec), as_of if s.paused else window.next_at, not s.paused and window.next_at is not None,
+            0 if s.paused else len(window.promises), s.pool, s.priority, s.seats, s.start_deadline,
+        )
+        for s, window, as_of in drawn
+    ]  # fmt: skip
+    if not rows:
+        return {}
+    columns = zip(*rows, strict=True)
+    found = await connection.fetch(statement("insert_schedules"), tenant_id, *columns, origin, by, reason)
+    return {row["name"]: row["id"] for row in found}
+
+
+async def promise_many(
+    connection: Connection, firings: Sequence[tuple[int, datetime, datetime, str]]
+) -> None:
+    """Schedule, slot, due at, kind."""
+    await connection.execute(statement("promise_many"), *zip(*firings, strict=True))
 
 
 async def lock_schedule(connection: Connection, tenant_id: int, name: str) -> Stored | None:

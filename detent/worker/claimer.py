@@ -115,7 +115,7 @@ class Claimer:
         if rows:
             self._receive(rows)
             self._note_floors(floor, rows)
-        return bool(rows) and len(rows) >= sum(quotas.values()) or bool(self._after[pool])
+        return (bool(rows) and len(rows) >= sum(quotas.values())) or bool(self._after[pool])
 
     async def _claim(
         self, connection: Connection, pool: str, found: Sequence[DueLane], room: int, floor: Floor, look: Look

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from detent import clock
@@ -13,7 +13,7 @@ from detent.targets.registry import Call
 
 MAX_PREFETCH: Final = 4_000
 """Firings in hand beyond the places to run them: a twentieth of a second's work at full speed."""
-_WINDOW_SECONDS: Final = 0.05
+_WINDOW_SECONDS: Final = 0.2
 _PREFETCH_EARLY: Final = 1_000
 """Of firings whose instant is still to come, before anything is known of how long they take."""
 
@@ -58,6 +58,8 @@ class Hand:
         self._held: dict[tuple[int, int], Held] = {}
         self._by_lane: Counter[int] = Counter()
         self._concluded: deque[tuple[float, int]] = deque()
+        self.on_concluded: Callable[[Sequence[Held]], None] | None = None
+        """Told of firings whose outcome is on record."""
 
     def __len__(self) -> int:
         return len(self._held)
@@ -70,16 +72,16 @@ class Hand:
             self._held[one.claimed[0], one.claimed[2]] = one
         self._by_lane.update([one.claimed[7] for one in held])
 
-    def let_go(self, held: Iterable[Held], *, concluded: bool) -> None:
-        gone = 0
+    def let_go(self, held: Sequence[Held], *, concluded: bool) -> None:
         for one in held:
             key = one.claimed[0], one.claimed[2]
             if self._held.get(key) is one:
                 del self._held[key]
                 self._by_lane[one.claimed[7]] -= 1
-                gone += 1
         if concluded:
-            self._concluded.append((clock.monotonic(), gone))
+            self._concluded.append((clock.monotonic(), len(held)))
+            if self.on_concluded is not None:
+                self.on_concluded(held)
 
     def find(self, schedule_id: int, seat: int, volley: int) -> Held | None:
         held = self._held.get((schedule_id, seat))

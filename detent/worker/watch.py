@@ -8,11 +8,11 @@ from typing import Final
 
 from detent import clock
 from detent.clock import DatabaseClock
+from detent.domain.settle import Outcome
 from detent.observe.events import Events, OverLong
 from detent.store import claiming, concluding
 from detent.store.pool import Connection, Pool
 from detent.worker.executor import CANCEL_OUTCOMES, Executor
-from detent.domain.settle import Outcome
 from detent.worker.finaliser import Finaliser
 from detent.worker.hand import Hand, Held
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
@@ -27,6 +26,7 @@ _FLUSH_SECONDS: Final = 0.25
 """Flushes are asked for; this is in case one wasn't."""
 _WATCH_SECONDS: Final = 0.25
 _REAP_SECONDS: Final = 1.0
+_OVERLAPS_SECONDS: Final = 0.25
 _DRAIN_LOOK_SECONDS: Final = 0.01
 _LAST_WORDS_SECONDS: Final = 5.0
 
@@ -55,7 +55,7 @@ class Worker:
         self.finaliser.on_gathered = flush.wake
         self.finaliser.on_room = claim.wake
         node.loop("watch", self.watch.tick, every=_WATCH_SECONDS)
-        node.loop("overlaps", Overlaps(node.pool, node.events).tick, every=node.settings.poll)
+        node.loop("overlaps", Overlaps(node.pool, node.events).tick, every=_OVERLAPS_SECONDS)
         node.loop("reap", Reaper(node.pool, node.events).tick, every=_REAP_SECONDS)
         node.on_notice(lambda _: claim.wake())
 

@@ -1,4 +1,4 @@
--- Schedules 1 to $1, all with this cadence and this work.
+-- Schedules 1 to $1 with this work; the cadences take turns.
 insert into detent.schedule (id, tenant_id, name, cadence, work)
 overriding system value
-select i, 1, 'bench-' || i, $2, $3 from generate_series(1, $1::int) i
+select i, 1, 'bench-' || i, ($2::text[])[i % cardinality($2::text[]) + 1], $3 from generate_series(1, $1::int) i

@@ -3,7 +3,8 @@
 -- A retry gives back the seat that rests for it.
 create or replace function detent.end_waiting_v1(in_limit int)
 returns table (schedule_id bigint, scheduled_for timestamptz, outcome text, code text) language plpgsql
-set plan_cache_mode = force_custom_plan as $$
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
   as_of timestamptz := detent.now();

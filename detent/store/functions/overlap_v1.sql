@@ -5,7 +5,8 @@
 -- we parked, or was first, and then we see no row and park nothing.
 create or replace function detent.overlap_v1(in_limit int)
 returns table (schedule_id bigint, scheduled_for timestamptz, what text) language plpgsql
-set plan_cache_mode = force_custom_plan as $$
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
   full_ones bigint[];

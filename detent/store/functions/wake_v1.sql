@@ -1,6 +1,7 @@
 -- The oldest queued firings of each schedule become claimable, as many as seats are free.
 create or replace function detent.wake_v1(in_schedules bigint[]) returns bigint language plpgsql
-set plan_cache_mode = force_custom_plan as $$
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   woken bigint;
 begin
