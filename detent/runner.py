@@ -1,7 +1,8 @@
 """The shared runner: a loop is `tick()`, called again and again until it is stopped.
 
-A tick is one bounded unit of work and returns whether there is more to do at once. The runner waits between ticks, wakes
-early for a hint, survives the loss of the database with growing, jittered pauses, and says so once, not a thousand times.
+A tick is one bounded unit of work and returns whether there is more to do at once. The runner waits between ticks,
+wakes early for a hint, survives the loss of the database with growing, jittered pauses, and says so once, not a
+thousand times.
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ PARTITION BY RANGE (scheduled_for);
 
 CREATE TABLE detent.catch_up (
     shard smallint NOT NULL,
-    cursor timestamp with time zone DEFAULT '2000-01-01 00:00:00+00'::timestamp with time zone NOT NULL
+    cursor timestamp with time zone DEFAULT '2000-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
+    rate double precision DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE detent.dead (
@@ -121,7 +122,6 @@ CREATE TABLE detent.running (
     started_at timestamp with time zone NOT NULL,
     lane bigint NOT NULL,
     pool text NOT NULL,
-    revision integer NOT NULL,
     cancel text,
     CONSTRAINT "who runs has a volley" CHECK (((node IS NULL) OR (volley IS NOT NULL)))
 )
@@ -237,10 +237,13 @@ CREATE TABLE detent.waiting (
     due_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone,
     held text,
+    kind text,
+    slot_at timestamp with time zone,
     seats integer NOT NULL,
     seat bigint,
     needs smallint DEFAULT 1 NOT NULL,
-    CONSTRAINT waiting_held_check CHECK ((held = ANY (ARRAY['paused'::text, 'edited'::text, 'deleted'::text, 'skipped'::text, 'queued'::text])))
+    CONSTRAINT waiting_held_check CHECK ((held = ANY (ARRAY['paused'::text, 'edited'::text, 'deleted'::text, 'skipped'::text, 'queued'::text]))),
+    CONSTRAINT waiting_kind_check CHECK ((kind <> 'slot'::text))
 )
 WITH (fillfactor='90', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
 
@@ -304,6 +307,8 @@ CREATE INDEX node_lease ON detent.node USING btree (lease_expires_at);
 CREATE INDEX omission_of_schedule ON detent.omission USING btree (schedule_id, from_at);
 
 CREATE INDEX omission_recorded ON detent.omission USING btree (recorded_at);
+
+CREATE INDEX running_cancel ON detent.running USING btree (node) WHERE (cancel IS NOT NULL);
 
 CREATE INDEX schedule_paused_until ON detent.schedule USING btree (paused_until) WHERE (paused_until IS NOT NULL);
 

@@ -28,7 +28,8 @@ def burst(url: str | None, *, n: int = 20_000, processes: int = 1) -> dict[str, 
     if len(lags) != n:
         raise BenchError(f"{len(lags)} firings began, of {n}")
     return {
-        "bench": "burst", "firings": n, "processes": processes, **in_seconds(lags), "early": sum(late < 0 for late in lags),
+        "bench": "burst", "firings": n, "processes": processes, **in_seconds(lags),
+        "early": sum(late < 0 for late in lags),
     }  # fmt: skip
 
 

@@ -1,5 +1,5 @@
-"""Every-minute schedules, all due at the first instant of the minute, in a system with nothing prepared: registered like
-any other, planned, claimed, run and recorded over two boundaries."""
+"""Every-minute schedules, all due at the first instant of the minute, in a system with nothing prepared: registered
+like any other, planned, claimed, run and recorded over two boundaries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def cron(url: str | None, *, n: int = 10_000, processes: int = 1) -> dict[str, o
     with place(url) as settings, crew(settings, roles) as members:
         seconds, begin = asyncio.run(_register(settings, n))
         boundaries = [begin + k * timedelta(minutes=1) for k in range(_BOUNDARIES)]
-        _wait_for_the_last(members, boundaries[-1], n)
+        _wait_for_the_last(members, boundaries[-1])
         reports = [member.finish() for member in members]
     lags, fired = _lags(reports, boundaries)
     cpu = sum(report.cpu_seconds for report in reports)
@@ -61,7 +61,7 @@ async def _register(settings: Settings, n: int) -> tuple[float, datetime]:
     return seconds, ready.replace(second=0, microsecond=0) + timedelta(minutes=1)
 
 
-def _wait_for_the_last(members: list[Member], last: datetime, n: int) -> None:
+def _wait_for_the_last(members: list[Member], last: datetime) -> None:
     """Until a while after the last boundary nothing more happens."""
     while clock.realtime() < last.timestamp():
         clock.pause(0.1)

@@ -1,4 +1,4 @@
-"""How fast a backlog is worked off: no-op firings that are due now, from the first start to the last durable attempt."""
+"""How fast a backlog is worked off: no-op firings due now, from the first start to the last durable attempt."""
 
 from __future__ import annotations
 

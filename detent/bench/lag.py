@@ -1,4 +1,4 @@
-"""How late firings begin at a steady load: each at an instant of its own, planned, claimed and released like any other."""
+"""How late firings begin at a steady load: each at its own instant, planned, claimed and released like any other."""
 
 from __future__ import annotations
 
@@ -45,10 +45,15 @@ async def _load(settings: Settings, n: int, step: timedelta) -> None:
 
 async def _bare_timers(rate: int, seconds: int) -> list[float]:
     """The same instants on a bare asyncio loop with nothing else to do: what the operating system gives."""
-    loop, lags = asyncio.get_running_loop(), []
+    loop = asyncio.get_running_loop()
+    lags: list[float] = []
+
+    def note(at: float) -> None:
+        lags.append(loop.time() - at)
+
     begin = loop.time() + 0.1
     for n in range(rate * seconds):
         at = begin + n / rate
-        loop.call_at(at, lambda at=at: lags.append(loop.time() - at))
+        loop.call_at(at, note, at)
     await clock.sleep(seconds + 0.3)
     return lags

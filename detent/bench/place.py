@@ -1,4 +1,4 @@
-"""Where a benchmark runs: a fresh embedded PostgreSQL that leaves nothing behind, or a fresh database in a given one."""
+"""Where a benchmark runs: a fresh embedded PostgreSQL, or a fresh database in a given one; nothing is left behind."""
 
 from __future__ import annotations
 

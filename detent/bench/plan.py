@@ -1,10 +1,11 @@
-"""How fast timers become promises: the real planner's ticks, against a loop that makes the same statements with the slots
-given."""
+"""How fast timers become promises: the real planner's ticks, against a loop that makes the same statements with the
+slots given."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -27,6 +28,8 @@ _KINDS: Final = 1_000
 _PERIOD: Final = timedelta(hours=1)
 _AHEAD: Final = timedelta(seconds=20)
 
+Work = Callable[[Node, Shards], Awaitable[float]]
+
 
 def plan(url: str | None, *, n: int = 200_000) -> dict[str, object]:
     with place(url) as settings:
@@ -39,7 +42,7 @@ def plan(url: str | None, *, n: int = 200_000) -> dict[str, object]:
     }  # fmt: skip
 
 
-async def _timed(settings: Settings, n: int, work) -> float:  # type: ignore[no-untyped-def] # noqa: ANN001
+async def _timed(settings: Settings, n: int, work: Work) -> float:
     connection = await connect_patiently(settings)
     try:
         await open_days(connection)

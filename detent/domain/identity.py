@@ -24,16 +24,20 @@ def firing_id(schedule_id: int, scheduled_for: datetime) -> str:
 def firing_key(text: str) -> tuple[int, datetime]:
     """The schedule and the instant that an id stands for."""
     body = text.removeprefix(_PREFIX)
+    if not text.startswith(_PREFIX) or len(body) != _LENGTH or body != body.lower():
+        raise _no_id(text)
     try:
-        if not text.startswith(_PREFIX) or len(body) != _LENGTH or body != body.lower():
-            raise ValueError("length")
         packed = b32decode(body.upper() + "=" * 6)
         micros = int.from_bytes(packed[8:], "big", signed=True)
         return int.from_bytes(packed[:8], "big"), EPOCH + micros * _MICROSECOND
     except (ValueError, OverflowError):
-        raise SpecError(
-            f"{quoted(text)} is no firing id: it looks like f_{'a' * _LENGTH}",
-            code="bad_id",
-            field="id",
-            token=text[:40],
-        ) from None
+        raise _no_id(text) from None
+
+
+def _no_id(text: str) -> SpecError:
+    return SpecError(
+        f"{quoted(text)} is no firing id: it looks like f_{'a' * _LENGTH}",
+        code="bad_id",
+        field="id",
+        token=text[:40],
+    )

@@ -7,6 +7,7 @@ canonical, so schedules that say the same have equal texts, and whoever reads th
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -38,6 +39,7 @@ _MAX_FIRINGS: Final = 2_000_000_000
 _MAX_CATCH_UPS: Final = 1_000
 _LONGEST_GRACE: Final = timedelta(days=89)
 """Retention less a day: a catch-up must find its partition."""
+_POOL: Final = re.compile(r"[a-z0-9_-]{1,63}")
 _REMEMBERED: Final = 20_000
 
 
@@ -227,9 +229,8 @@ def _name(value: object) -> str:
 
 
 def _pool(value: object) -> str:
-    if isinstance(value, str) and 0 < len(value) <= 63 and value.isascii():
-        if all(c.islower() or c.isdigit() or c in "_-" for c in value):
-            return value
+    if isinstance(value, str) and _POOL.fullmatch(value):
+        return value
     raise _refused("pool", "bad_name", "a pool's name has up to 63 of a-z, 0-9, _ and -")
 
 

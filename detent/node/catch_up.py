@@ -1,7 +1,7 @@
 """Spaces late firings out, so that what an outage left behind does not come down on the targets all at once.
 
 Each shard catches up at twice its normal rate: the firings a second that its planner has been promising. The rate is
-remembered in the table beside the cursor up to which catch-ups are spaced out already, for whoever plans the shard next.
+remembered in the table beside the cursor up to which catch-ups are spaced out already, for the shard's next planner.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Ends waiting firings whose start deadline has passed, or whose hold outlasted their instant. Pools without a worker, too."""
+"""Ends waiting firings whose start deadline has passed, or whose hold outlasted their instant.
+
+Pools without a worker need it, too, so planners do it."""
 
 from __future__ import annotations
 

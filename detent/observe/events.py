@@ -1,4 +1,4 @@
-"""The catalogue: everything that Detent tells of itself, one dataclass an event. Code emits; logs and tests subscribe."""
+"""The catalogue: everything that Detent tells of itself, one dataclass an event. Code emits, logs subscribe."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Orphan(NamedTuple):
 
 
 async def conclude(connection: Connection, node: int, facts: Sequence[Fact], wake: Sequence[int]) -> int:
-    """How many rows were still ours; the others were taken away meanwhile. `wake`: schedules that may have a free seat."""
+    """How many rows were still ours; the others were taken away. `wake`: schedules that may have a free seat."""
     concluded: int = await connection.fetchval(statement("conclude"), node, *zip(*facts, strict=True), wake)
     return concluded
 

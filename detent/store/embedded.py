@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final
@@ -87,12 +88,11 @@ class EmbeddedPostgres:
             raise EmbeddedError(
                 f"{self.data} can't be written: {error}; choose another folder by --data"
             ) from error
-        try:
+        with ExitStack() as undo:
+            undo.callback(self.stop)
             self._stop_orphan()
             self._launch()
-        except BaseException:
-            self.stop()
-            raise
+            undo.pop_all()
 
     def stop(self) -> None:
         """A clean stop: sessions are ended, what was committed is on disk."""

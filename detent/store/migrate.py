@@ -1,4 +1,4 @@
-"""The schema: plain SQL, forward only; then the functions and the rights, which are written anew when their text changes.
+"""The schema: plain SQL, forward only; then the functions and the rights, which are written anew when they change.
 
 Objects belong to `detent_migrations` where the user who migrates may act as it, else to that user.
 """

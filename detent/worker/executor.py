@@ -4,8 +4,8 @@ A place is an asyncio task of its own, so a firing may use time-outs and be canc
 again for the next firing saves making a task for each. A place in which a firing left context variables behind, or was
 cancelled, is not used again.
 
-1. What is ready is taken from the front of one queue. If there is more, another place is woken before the firing begins:
-   it may not come back for an hour.
+1. What is ready is taken from the front of one queue. If there is more, another place is woken before the firing
+   begins: it may not come back for an hour.
 2. Before it begins, the lease is looked at once more: what was taken from us must not start.
 3. Whatever it raises ends here, as an outcome.
 """

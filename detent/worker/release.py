@@ -1,4 +1,4 @@
-"""Holds firings that were claimed ahead, and lets each go at its instant: not before the database's clock reaches it."""
+"""Holds firings that were claimed ahead, and lets each go once the database's clock has reached its instant."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ COMMANDS = (API, PLANNER)
 RUN_BY = {
     **dict.fromkeys(
         [
-            "ahead", "hold", "insert_schedule", "lock_schedule", "omit", "overdue_pauses", "promise", "release",
+            "ahead", "hold", "insert_schedule", "insert_schedules", "promise_many", "lock_schedule", "omit", "overdue_pauses", "promise", "release",
             "replace_waiting", "revise", "schedules_of_origin", "set_status", "set_timer", "tenant", "ensure_partitions",
         ],
         COMMANDS,
@@ -31,7 +31,10 @@ RUN_BY = {
         (PLANNER,),
     ),
     "bury_node": (PLANNER, WORKER),
-    **dict.fromkeys(["partitions"], (PLANNER,)),
+    "partitions": (PLANNER,),
+    # The pruner's connection is the owner's.
+    **dict.fromkeys([name for name in statement_names() if name.startswith("prune_")], (OWNER,)),
+    "fold_tallies": (OWNER,),
 }  # fmt: skip
 
 
@@ -132,9 +135,12 @@ async def test_who_calls_a_function_may_do_all_that_it_does(log_in, roles_databa
 def empty(kind: str) -> str:
     if kind.endswith("[]"):
         return f"'{{}}'::{kind}"
-    return {"text": "''", "timestamp with time zone": "now()", "date": "current_date + 1"}.get(
-        kind, f"1::{kind}"
-    )
+    return {
+        "text": "''",
+        "timestamp with time zone": "now()",
+        "date": "current_date + 1",
+        "interval": "'1 s'",
+    }.get(kind, f"1::{kind}")
 
 
 @pytest.mark.parametrize("role", ROLES)

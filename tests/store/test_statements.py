@@ -74,4 +74,4 @@ def code_of(sql: str) -> str:
 def empty(kind: str) -> str:
     if kind.endswith("[]"):
         return f"'{{}}'::{kind}"
-    return {"text": "''", "timestamp with time zone": "now()"}.get(kind, f"1::{kind}")
+    return {"text": "''", "timestamp with time zone": "now()", "interval": "'1 s'"}.get(kind, f"1::{kind}")

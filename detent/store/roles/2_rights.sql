@@ -36,6 +36,7 @@ begin
       -- Executions. A worker sees of a schedule what it runs, and of its history nothing but its own facts.
       ('detent_worker', 'select', 'migration tenant timer firing'),
       ('detent_worker', 'select (id, tenant_id, name, revision, status, overlap, work)', 'schedule'),
+      ('detent_worker', 'select (schedule_id, number, valid_from)', 'revision'), -- which one held, never what it said
       ('detent_worker', 'select, insert, update', 'pool'),
       ('detent_worker', 'select (id, holder), update (holder)', 'shard'), -- gives back, and can't take: see the epoch
       ('detent_worker', 'select, insert', 'attempt tally dead stale_result'),
