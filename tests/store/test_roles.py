@@ -35,6 +35,7 @@ RUN_BY = {
     # The pruner's connection is the owner's.
     **dict.fromkeys([name for name in statement_names() if name.startswith("prune_")], (OWNER,)),
     "fold_tallies": (OWNER,),
+    "breaches": (API, PLANNER),
 }  # fmt: skip
 
 

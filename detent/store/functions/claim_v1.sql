@@ -68,6 +68,7 @@ begin
     select a.schedule_id, a.takes, a.scheduled_for, a.number, (select v.number from volley v), in_node, claimed_at,
            a.lane, in_pool
     from asking a where a.takes is not null
+    order by a.schedule_id -- two claims that meet wait for each other in one direction
     on conflict (schedule_id, seat) do update
       set number = excluded.number, volley = excluded.volley, node = excluded.node, started_at = excluded.started_at,
           cancel = null
