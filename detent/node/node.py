@@ -10,6 +10,7 @@ from typing import Final
 import asyncpg
 
 from detent import __version__, clock
+from detent.node.heartbeat import Heartbeat
 from detent.node.lease import Lease
 from detent.observe.events import Events, Started
 from detent.runner import Loop, Tick
@@ -31,7 +32,8 @@ class Node:
         self.events = events
         self.kind = kind
         self._progress = clock.monotonic()
-        self.lease = Lease(settings, kind, events, alive=lambda: self._progress)
+        self.lease = Lease(settings, kind, events)
+        self._heartbeat = Heartbeat(settings, self.lease, alive=lambda: self._progress)
         self.pool: Pool
         self.loops: list[Loop] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -44,7 +46,7 @@ class Node:
         finally:
             await connection.close()
         self.pool = await open_pool(self.settings, _POOL_SIZE)
-        await self.lease.acquire()
+        await self._heartbeat.start()
         self.loop("progress", self._make_progress, every=_PROGRESS_SECONDS)
         self.events.emit(Started(what=self.kind, detail=f"node {self.lease.id}, Detent {__version__}"))
 
@@ -72,7 +74,7 @@ class Node:
 
     async def close(self) -> None:
         """Leaves in peace: shards are free at once, nobody has to wait for the lease to run out."""
-        self.lease.stop()
+        self._heartbeat.stop()
         with contextlib.suppress(*LOST, StoreUnreachable):
             async with self.pool.acquire() as connection:
                 await nodes.leave(connection, self.lease.id)
