@@ -2,7 +2,8 @@
 --
 -- 1. The heads of each lane are locked, skipping what others have locked and what is visibly refused a seat.
 -- 2. Each takes a seat by INSERT. A seat that is taken after all (the look at `running` is no lock) refuses silently:
---    the primary key is the judge. A retry takes the very seat that its resting row holds.
+--    the primary key is the judge. A retry takes the very seat that its resting row holds. Whoever runs counts, on
+--    whatever seat: after an edit to fewer seats, those who run may sit beyond them.
 -- 3. Only the waiting rows whose seat was granted are deleted; deleting first would lose the refused ones.
 --
 -- The number of the volley is drawn after the rows of earlier claims were locked and before ours are taken by anybody
@@ -40,7 +41,7 @@ begin
         and w.due_at >= l.floor and w.due_at <= as_of + in_ahead and w.needs <= in_needs
         and (w.expires_at is null or w.expires_at > as_of)
         and (w.seats = 0 or w.seat is not null
-             or w.seats = 1 and not exists (select from detent.running r where r.schedule_id = w.schedule_id and r.seat = 0)
+             or w.seats = 1 and not exists (select from detent.running r where r.schedule_id = w.schedule_id)
              or w.seats > 1 and (select count(*) from detent.running r where r.schedule_id = w.schedule_id) < w.seats)
       order by w.due_at limit l.quota
       for update of w skip locked
@@ -55,6 +56,7 @@ begin
         when h.seats = 1 then 0
         else (select s from generate_series(0, h.seats - 1) s
               where not exists (select from detent.running r where r.schedule_id = h.schedule_id and r.seat = s)
+                and h.before < h.seats - (select count(*) from detent.running r where r.schedule_id = h.schedule_id)
               order by s offset h.before limit 1)
       end as takes
     from (
@@ -68,7 +70,7 @@ begin
     select a.schedule_id, a.takes, a.scheduled_for, a.number, (select v.number from volley v), in_node, claimed_at,
            a.lane, in_pool
     from asking a where a.takes is not null
-    order by a.schedule_id -- two claims that meet wait for each other in one direction
+    order by a.schedule_id, a.takes -- two claims that meet wait for each other in one direction
     on conflict (schedule_id, seat) do update
       set number = excluded.number, volley = excluded.volley, node = excluded.node, started_at = excluded.started_at,
           cancel = null
