@@ -101,7 +101,11 @@ class Scene:
         return claimed
 
     async def meets(
-        self, session: asyncpg.Connection, move: Coroutine[Any, Any, Any], *, by: asyncpg.Connection | None = None
+        self,
+        session: asyncpg.Connection,
+        move: Coroutine[Any, Any, Any],
+        *,
+        by: asyncpg.Connection | None = None,
     ) -> asyncio.Task[Any]:
         """The move, begun in that session and waiting for somebody: for `by`, if given."""
         task = asyncio.create_task(move)
@@ -158,10 +162,14 @@ async def conclude(
     outcome: str = "succeeded", verdict: str = "conclude", due_at: datetime | None = None, wake: bool = True,
 ) -> int:  # fmt: skip
     facts = [fact(one, outcome=outcome, verdict=verdict, due_at=due_at) for one in (claimed, *more)]
-    return await concluding.conclude(connection, node, facts, sorted({f.schedule_id for f in facts} if wake else ()))
+    return await concluding.conclude(
+        connection, node, facts, sorted({f.schedule_id for f in facts} if wake else ())
+    )
 
 
-async def again(connection: asyncpg.Connection, node: int, claimed: Claimed, *, due_at: datetime | None = None) -> int:
+async def again(
+    connection: asyncpg.Connection, node: int, claimed: Claimed, *, due_at: datetime | None = None
+) -> int:
     """A failed attempt, and another one is due: at once, if nothing else is said."""
     return await conclude(
         connection, node, claimed, outcome="failed", verdict="again", due_at=due_at or claimed.read_at

@@ -169,7 +169,12 @@ async def test_claims_that_meet_over_many_seats_of_many_schedules_wait_in_one_di
                 await conclude(session, by, one, wake=False)
             held = await scene.watcher.fetch("select count(*) from detent.running group by schedule_id")
             assert all(row[0] <= 4 for row in held)
-    assert await scene.watcher.fetchval("select deadlocks from pg_stat_database where datname = current_database()") == 0
+    assert (
+        await scene.watcher.fetchval(
+            "select deadlocks from pg_stat_database where datname = current_database()"
+        )
+        == 0
+    )
 
 
 # R-EXEC-6
@@ -198,7 +203,9 @@ async def test_a_claim_of_a_buried_node_claims_nothing(scene, connect):
     schedule = await scene.schedule()
     await scene.waits(schedule)
     async with reaper.transaction():
-        await reaper.execute("select from detent.node where id = $1 for update", node)  # as it begins a burial
+        await reaper.execute(
+            "select from detent.node where id = $1 for update", node
+        )  # as it begins a burial
         late = await scene.meets(worker, claim(worker, node), by=reaper)
         await nodes.bury_node(reaper, node)
     assert await late == []
