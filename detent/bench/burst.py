@@ -8,14 +8,14 @@ from typing import Final
 
 from detent.bench.crew import BenchError, Role, crew, wait_until_done
 from detent.bench.figures import in_seconds
-from detent.bench.fleet import STAMP, load_one_offs, settle_down
+from detent.bench.fleet import register_one_offs, settle_down
 from detent.bench.place import open_days, place
 from detent.settings import Settings
 from detent.store import planning
 from detent.store.pool import connect_patiently
 
-_PER_SECOND: Final = 10_000
-"""At which the fleet is surely planned before its instant."""
+_PER_SECOND: Final = 5_000
+"""At which all are surely registered before their instant."""
 
 
 def burst(url: str | None, *, n: int = 20_000, processes: int = 1) -> dict[str, object]:
@@ -37,9 +37,9 @@ async def _load(settings: Settings, n: int) -> None:
     connection = await connect_patiently(settings)
     try:
         await open_days(connection)
-        ahead = timedelta(seconds=3 + 2 * n // _PER_SECOND)
-        first = (await planning.now(connection)).replace(microsecond=0) + timedelta(seconds=1) + ahead
-        await load_one_offs(connection, n, STAMP, first, timedelta())
         await settle_down(connection)
+        ahead = timedelta(seconds=2 + n // _PER_SECOND)
+        first = (await planning.now(connection)).replace(microsecond=0) + timedelta(seconds=1) + ahead
+        await register_one_offs(connection, settings, n, "stamp", first, timedelta())
     finally:
         await connection.close()

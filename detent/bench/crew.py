@@ -14,6 +14,7 @@ from typing import Any, Final
 import uvloop
 
 from detent import clock
+from detent.domain.errors import DetentError
 from detent.node.node import Node
 from detent.node.planner_node import add_planner
 from detent.observe.events import Events
@@ -28,8 +29,10 @@ _PATIENCE_SECONDS: Final = 120.0
 _LOOK_SECONDS: Final = 0.01
 
 
-class BenchError(RuntimeError):
+class BenchError(DetentError):
     """A benchmark that can't be trusted, or didn't come to its end."""
+
+    code = "bench"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from importlib.resources import files
 from typing import Final
 
+from detent.bench.crew import BenchError
+from detent.commands.bulk import create_many
+from detent.commands.schedules import Actor
+from detent.domain.instant import format_instant
+from detent.settings import Settings
 from detent.store.pool import Connection
 
 _FOLDER: Final = files("detent.bench") / "sql"
 NOOP: Final = json.dumps({"target": {"task": "noop"}}, separators=(",", ":"))
-STAMP: Final = json.dumps({"target": {"task": "stamp"}}, separators=(",", ":"))
+_REGISTERED: Final = 1_000
+"""Schedules of one transaction."""
 
 
 def bench_statement(name: str) -> str:
@@ -44,6 +50,31 @@ async def settle_down(connection: Connection) -> None:
     await connection.execute("checkpoint")
 
 
-async def load_one_offs(connection: Connection, n: int, work: str, first: datetime, step: timedelta) -> None:
-    """Schedules 1 to n that fire once, each a step after the one before."""
-    await connection.execute(bench_statement("load_one_offs"), n, first, step, work)
+async def register_one_offs(
+    connection: Connection, settings: Settings, n: int, task: str, first: datetime, step: timedelta
+) -> None:
+    """Schedules that fire once, each a step after the one before, registered like anybody's: what lies within the
+    look-ahead is planned by the command."""
+    specs = [
+        {
+            "name": f"bench-{i}", "trigger": {"at": format_instant(_whole(first + i * step))},
+            "target": {"task": task},
+        }
+        for i in range(n)
+    ]  # fmt: skip
+    await register_all(connection, settings, specs)
+
+
+async def register_all(
+    connection: Connection, settings: Settings, specs: Sequence[Mapping[str, object]]
+) -> None:
+    for start in range(0, len(specs), _REGISTERED):
+        batch = specs[start : start + _REGISTERED]
+        refused = await create_many(connection, settings, batch, Actor(by="bench"))
+        if refused:
+            raise BenchError(str(refused[0].error))
+
+
+def _whole(instant: datetime) -> datetime:
+    """Slots lie on whole milliseconds."""
+    return instant.replace(microsecond=instant.microsecond // 1000 * 1000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from detent.cli.bench import bench_command
 from detent.cli.config import config_command
 from detent.cli.lint import lint_command
 from detent.cli.migrate import migrate_command
@@ -22,6 +23,7 @@ app.command("next")(next_command)
 app.command("lint")(lint_command)
 app.command("migrate")(migrate_command)
 app.command("config")(config_command)
+app.command("bench")(bench_command)
 app.command("version")(version_command)
 
 

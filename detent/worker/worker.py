@@ -35,11 +35,12 @@ class Worker:
     """Serves pools with the tasks of an app, on a node."""
 
     def __init__(
-        self, node: Node, tasks: Mapping[str, Task], *, pools: Sequence[str], concurrency: int
-    ) -> None:
+        self, node: Node, tasks: Mapping[str, Task], *, pools: Sequence[str], concurrency: int,
+        time: DatabaseClock | None = None,
+    ) -> None:  # fmt: skip
         self._node = node
         self.hand = Hand(concurrency)
-        self.time = DatabaseClock()
+        self.time = time or DatabaseClock()
         self.registry = Registry(tasks)
         self.finaliser = Finaliser(node.pool, self.hand, self.time, node.events)
         self.executor = Executor(concurrency, self.finaliser, node.lease)
