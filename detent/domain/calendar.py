@@ -1,17 +1,27 @@
-"""Exclusion calendars: the dates and weekly windows, in a zone, at which slots become omissions."""
+"""Exclusion calendars: the dates and weekly windows, in a zone, at which slots become omissions.
+
+Dates and windows are merged once into stretches of wall time, so a question costs two binary searches however many
+windows somebody wrote, and windows that touch are left in one leap.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Final, NamedTuple
 
+from detent.domain.bits import members
 from detent.domain.instant import ceil_seconds, instant_of, seconds_of
 from detent.domain.zone import Zone
 
 _DAY: Final = 86_400
+_WEEK: Final = 7 * _DAY
+_THURSDAY: Final = 4 * _DAY
+"""1970-01-01 was one; weeks begin on Sunday here."""
 _EPOCH_ORDINAL: Final = date(1970, 1, 1).toordinal()
+_FAR: Final = 1 << 62
 
 
 class DateRange(NamedTuple):
@@ -29,6 +39,13 @@ class WeeklyWindow(NamedTuple):
     length: int
 
 
+class Stretch(NamedTuple):
+    """Seconds [low, high) of wall time: since 1970 for dates, since Sunday 00:00 for windows."""
+
+    low: int
+    high: int
+
+
 @dataclass(frozen=True, slots=True)
 class Calendar:
     """What a schedule leaves out. Judged by what the zone's wall clock shows at the slot."""
@@ -36,6 +53,13 @@ class Calendar:
     zone: Zone
     ranges: tuple[DateRange, ...] = ()
     windows: tuple[WeeklyWindow, ...] = ()
+    dates: Sequence[Stretch] = field(init=False, compare=False, repr=False)
+    week: Sequence[Stretch] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        dates = (Stretch(_day(r.first) * _DAY, (_day(r.last) + 1) * _DAY) for r in self.ranges)
+        object.__setattr__(self, "dates", _merged(dates))
+        object.__setattr__(self, "week", _merged(_of_a_week(self.windows)))
 
     def excludes(self, instant: datetime) -> bool:
         second = seconds_of(instant)
@@ -55,22 +79,20 @@ class Calendar:
         span = self.zone.span_at(first)
         while first < last:
             offset, until = self.zone.offsets[span], min(self.zone.end_of(span), last)
-            for low, high in self._merged(first + offset, until + offset):
+            for low, high in self._stretches(first + offset, until + offset):
                 yield max(start, instant_of(low - offset)), min(end, instant_of(high - offset))
             first, span = until, span + 1
 
     def _end_of(self, wall: int) -> int | None:
-        """Until when the exclusion lasts in which this wall time lies; None if it lies in none."""
-        day, second = divmod(wall, _DAY)
-        ends = [(_day(r.last) + 1) * _DAY for r in self.ranges if _day(r.first) <= day <= _day(r.last)]
-        for window in self.windows:
-            for back in range((window.start + window.length - 1) // _DAY + 1):
-                begin = -back * _DAY + window.start
-                if window.weekdays >> _weekday(day - back) & 1 and 0 <= second - begin < window.length:
-                    ends.append(day * _DAY + begin + window.length)
-        return max(ends, default=None)
+        """Until when the stretch lasts in which this wall time lies; None if it lies in none."""
+        second = (wall + _THURSDAY) % _WEEK
+        date_end, week_end = _end(self.dates, wall), _end(self.week, second)
+        if week_end is None:
+            return date_end
+        week_end += wall - second
+        return week_end if date_end is None else max(week_end, date_end)
 
-    def _merged(self, low: int, high: int) -> Iterator[tuple[int, int]]:
+    def _stretches(self, low: int, high: int) -> Iterator[tuple[int, int]]:
         wall = low
         while wall < high:
             begin = self._next_begin(wall, high)
@@ -87,19 +109,48 @@ class Calendar:
         """The first excluded wall time at or after `wall` and before `high`."""
         if self._end_of(wall) is not None:
             return wall
-        begins = [_day(r.first) * _DAY for r in self.ranges]
-        begins += [
-            day * _DAY + window.start
-            for window in self.windows
-            for day in range(wall // _DAY, wall // _DAY + 8)
-            if window.weekdays >> _weekday(day) & 1
-        ]
-        return min((b for b in begins if wall <= b < high), default=None)
+        second = (wall + _THURSDAY) % _WEEK
+        date_at, week_at = _place(self.dates, wall), _place(self.week, second)
+        begins = [self.dates[date_at].low] if date_at < len(self.dates) else []
+        if week_at < len(self.week):
+            begins.append(wall - second + self.week[week_at].low)
+        elif self.week:
+            begins.append(wall - second + _WEEK + self.week[0].low)
+        return min((begin for begin in begins if begin < high), default=None)
+
+
+def _of_a_week(windows: Iterable[WeeklyWindow]) -> Iterator[Stretch]:
+    """The windows of one week; what reaches into the next is cut off and stands at the front."""
+    for window in windows:
+        for weekday in members(window.weekdays):
+            begin = (weekday * _DAY + window.start) % _WEEK
+            end = begin + min(window.length, _WEEK)
+            yield Stretch(begin, min(end, _WEEK))
+            if end > _WEEK:
+                yield Stretch(0, end - _WEEK)
+
+
+def _merged(stretches: Iterable[Stretch]) -> Sequence[Stretch]:
+    """In order, and those that overlap or touch as one."""
+    found: list[Stretch] = []
+    for stretch in sorted(stretches):
+        if found and stretch.low <= found[-1].high:
+            found[-1] = Stretch(found[-1].low, max(found[-1].high, stretch.high))
+        else:
+            found.append(stretch)
+    return found
+
+
+def _place(stretches: Sequence[Stretch], at: int) -> int:
+    """How many stretches begin at or before that second."""
+    return bisect_right(stretches, (at, _FAR))
+
+
+def _end(stretches: Sequence[Stretch], at: int) -> int | None:
+    """The end of the stretch in which that second lies."""
+    place = _place(stretches, at)
+    return stretches[place - 1].high if place and at < stretches[place - 1].high else None
 
 
 def _day(when: date) -> int:
     return when.toordinal() - _EPOCH_ORDINAL
-
-
-def _weekday(day: int) -> int:
-    return (day + 4) % 7

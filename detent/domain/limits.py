@@ -28,6 +28,9 @@ LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 LATE_AT_MOST: Final = timedelta(days=1)
 """How long ago a one-off may lie when it is registered: a request can be slow, a client's clock wrong."""
 
+AHEAD_AT_MOST: Final = timedelta(days=3660)
+"""How far ahead a one-off may lie: ten years. A later one is a mistake in the year."""
+
 MAX_INTERVAL: Final = timedelta(days=3660)
 """Ten years: anything longer is a mistake in the unit."""
 
@@ -36,3 +39,6 @@ MAX_RRULE_COUNT: Final = 100_000
 
 MAX_WALK: Final = 100_000
 """Slots that one count, or one list of slots, may touch one by one."""
+
+MAX_LEAPS: Final = 20_000
+"""Excluded stretches that `next` leaps over in a row: one a day for 54 years, a fraction of a second of work."""

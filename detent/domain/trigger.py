@@ -17,7 +17,7 @@ from detent.domain.calendar import Calendar
 from detent.domain.errors import TooManySlots
 from detent.domain.every import Every
 from detent.domain.instant import MILLISECOND, just_before
-from detent.domain.limits import HORIZON, LATEST, MAX_WALK
+from detent.domain.limits import HORIZON, LATEST, MAX_LEAPS, MAX_WALK
 from detent.domain.wallclock import WallClock
 
 Rule = WallClock | Every | At
@@ -39,14 +39,21 @@ class Trigger:
     exclude: Calendar | None = None
 
     def next(self, after: datetime) -> datetime | None:
-        """The first slot strictly after that is not excluded, or None if there is none within 50 years."""
-        horizon = min(after + HORIZON, LATEST)
-        slot = self._next_any(after)
-        while slot is not None and self.exclude is not None and self.exclude.excludes(slot):
+        """The first slot strictly after that is not excluded, or None if there is none within 50 years.
+
+        None too after MAX_LEAPS excluded stretches in a row: windows that hit every slot of a minute job, but not
+        the minutes between, would otherwise be leapt over one by one for 50 years.
+        """
+        slot, horizon = self._next_any(after), min(after + HORIZON, LATEST)
+        if self.exclude is None:
+            return slot
+        for _ in range(MAX_LEAPS):
+            if slot is None or not self.exclude.excludes(slot):
+                return slot
             slot = self._next_any(just_before(self.exclude.clear_from(slot)))
             if slot is not None and slot >= horizon:
                 return None
-        return slot
+        return None
 
     def previous(self, before: datetime) -> datetime | None:
         """The last slot strictly before that is not excluded."""
@@ -63,8 +70,12 @@ class Trigger:
         if start >= end:
             return 0
         total = self.rule.count(start, end)
-        if self.exclude is not None and total:
-            total -= sum(self.rule.count(*part) for part in self.exclude.intervals(start, end))
+        if self.exclude is None or not total:
+            return total
+        for walked, part in enumerate(self.exclude.intervals(start, end)):
+            if walked >= MAX_WALK:
+                raise TooManySlots(f"more than {MAX_WALK} excluded stretches: count a shorter range")
+            total -= self.rule.count(*part)
         return total
 
     def slots(self, start: datetime, end: datetime) -> Iterator[Slot]:

@@ -15,13 +15,14 @@ from detent.domain.calendar import Calendar, DateRange, WeeklyWindow
 from detent.domain.cron import parse_cron
 from detent.domain.errors import TooManySlots
 from detent.domain.every import Every
+from detent.domain.limits import MAX_LEAPS
 from detent.domain.trigger import Slot, Trigger, Triggers, latest_before
 from detent.domain.wallclock import WallClock
 from detent.domain.zone import zone
 from tests.conftest import examples
 
 START = datetime(2026, 11, 19, 8, 0, tzinfo=UTC)
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 UTC_ZONE = zone("UTC")
 
 
@@ -83,6 +84,51 @@ def test_a_trigger_whose_every_slot_is_excluded_ends_in_bounded_time():
         begin = time.perf_counter()
         assert trigger.next(START) is None
         assert time.perf_counter() - begin < 2
+
+
+class Asked:
+    """A minute job that counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.minutes, self.times = Every(MINUTE, START), 0
+
+    def next(self, after: datetime) -> datetime | None:
+        self.times += 1
+        return self.minutes.next(after)
+
+    def count(self, start: datetime, end: datetime) -> int:
+        return self.minutes.count(start, end)
+
+
+def windows(length: int, every: int) -> Calendar:
+    """Of every day, `length` seconds from each multiple of `every` seconds on."""
+    return Calendar(
+        UTC_ZONE, windows=tuple(WeeklyWindow(127, begin, length) for begin in range(0, 86_400, every))
+    )
+
+
+# R-TIME-9
+def test_windows_that_touch_are_left_in_one_leap():
+    """48 windows that fill the day were leapt over one by one for 50 years: 23 seconds for one request."""
+    asked = Asked()
+    assert Trigger(rule=asked, exclude=windows(1800, 1800)).next(START) is None
+    assert asked.times < 50 * 54  # a leap a week
+
+
+# R-TIME-9
+def test_windows_that_hit_every_slot_and_leave_all_between_end_at_a_bound():
+    asked = Asked()
+    assert Trigger(rule=asked, exclude=windows(1, 60)).next(START) is None
+    assert asked.times <= MAX_LEAPS + 1
+
+
+# R-TIME-9
+def test_counting_around_exclusions_is_bounded(monkeypatch):
+    monkeypatch.setattr("detent.domain.trigger.MAX_WALK", 100)
+    job = Trigger(rule=Asked(), exclude=windows(1, 3600))
+    assert job.count(START, START + 4 * DAY) == 4 * 24 * 59
+    with pytest.raises(TooManySlots, match="shorter range"):
+        job.count(START, START + 5 * DAY)
 
 
 # R-TIME-2
