@@ -10,7 +10,7 @@ from typing import Final
 from detent.domain.errors import SpecError
 from detent.domain.zone import Zone, zone
 
-_ASSIGNMENT: Final = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*|\"[^\"]*\"|'[^']*')\s*=\s*(.*?)\s*")
+_ASSIGNMENT: Final = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*|\"[^\"]*\"|'[^']*')\s*=(.*)")
 _ALIAS: Final = re.compile(r"\s*(@every\s+\S+|@\S+)(.*)", re.IGNORECASE)
 _FIELDS: Final = re.compile(r"(\s*(?:\S+\s+){4}\S+)(.*)")
 _ZONE_VARIABLE: Final = "CRON_TZ"
@@ -57,7 +57,7 @@ def read_crontab(text: str, default: Zone, *, system: bool = False) -> Iterator[
 
 def _assignment(line: str) -> tuple[str, str] | None:
     match = _ASSIGNMENT.fullmatch(line[:_MAX_LINE])
-    return (match[1].strip("\"'"), match[2].strip("\"'")) if match else None
+    return (match[1].strip("\"'"), match[2].strip().strip("\"'")) if match else None
 
 
 def _entry(number: int, line: str, where: Zone, *, system: bool) -> Entry:

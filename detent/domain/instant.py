@@ -13,6 +13,7 @@ from detent.domain.limits import EARLIEST, LATEST
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND: Final = timedelta(milliseconds=1)
 
+_LONGEST: Final = len("2026-11-19T08:00:00.123456789+00:00")
 _ISO: Final = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?"
     r"(?P<offset>[Zz]|[+-]\d\d:?\d\d)?",
@@ -60,7 +61,7 @@ def parse_instant(text: object, field: str) -> datetime:
     """ISO 8601 with an offset or a Z, between 1900 and 2200."""
     if not isinstance(text, str):
         raise _refused(field, "", "an instant is a text such as 2026-11-19T08:00:00Z")
-    match = _ISO.fullmatch(text) if len(text) <= len("2026-11-19T08:00:00.123456789+00:00") else None
+    match = _ISO.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
         raise _refused(field, text, f"{quoted(text)} is no instant: write it like 2026-11-19T08:00:00Z")
     if match["offset"] is None:
@@ -92,4 +93,4 @@ def _offset(text: str) -> timedelta:
 
 
 def _refused(field: str, token: str, message: str) -> SpecError:
-    return SpecError(message, code="bad_instant", field=field, token=token)
+    return SpecError(message, code="bad_instant", field=field, token=token[:_LONGEST])

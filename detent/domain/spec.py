@@ -9,6 +9,7 @@ anchor of `every` and the DTSTART of `rrule`, which begin at `as_of`, the moment
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -26,7 +27,7 @@ from detent.domain.duration import parse_duration
 from detent.domain.errors import SpecError, quoted
 from detent.domain.every import Every
 from detent.domain.instant import floor_millisecond, format_instant, on_whole_millisecond, parse_instant
-from detent.domain.limits import EARLIEST, LATE_AT_MOST, MAX_EXCLUSIONS, MAX_TRIGGERS
+from detent.domain.limits import AHEAD_AT_MOST, EARLIEST, LATE_AT_MOST, MAX_EXCLUSIONS, MAX_TRIGGERS
 from detent.domain.rrule_text import parse_rrule
 from detent.domain.trigger import Rule, Trigger, Triggers
 from detent.domain.wallclock import Fold, Gap, WallClock
@@ -36,6 +37,8 @@ KINDS: Final = ("cron", "every", "at", "rrule")
 _TRIGGER_KEYS: Final = (*KINDS, "timezone", "tz", "gap", "fold", "start_at", "end_at", "exclude")
 _CALENDAR_KEYS: Final = ("timezone", "tz", "dates", "ranges", "weekly")
 _EVERY_PREFIX: Final = "@every"
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+"""`fromisoformat` alone also reads 2026-W01-1, and 20261225 with any two letters behind it."""
 _DAY: Final = 86_400
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -130,12 +133,14 @@ def parse_expression(
 ) -> Rule:
     """What a person types: cron fields, an alias, `@every 90s`, or a recurrence rule."""
     expression = clean_expression(text, "expr")
-    if expression.lower().startswith(_EVERY_PREFIX) and expression[len(_EVERY_PREFIX) :][:1] in " \t":
-        period = expression[len(_EVERY_PREFIX) :].strip()
+    prefix, blank, _ = expression.replace("\t", " ").partition(" ")
+    if prefix.lower() == _EVERY_PREFIX and blank:
+        period = expression[len(prefix) :].strip()
         try:
             return Every(parse_duration(period, "expr"), floor_millisecond(as_of))
         except SpecError as error:
-            raise error.within("expr", str(text).index(period)) from None
+            position = str(text).index(expression) + len(expression) - len(period)
+            raise error.within("expr", position) from None
     if expression.upper().startswith(("FREQ=", "RRULE:")):
         return WallClock(parse_rrule(text, as_of, where), where, gap, fold)
     return WallClock(parse_cron(text, identity), where, gap, fold)
@@ -143,12 +148,14 @@ def parse_expression(
 
 def refuse_silent(trigger: Trigger, kind: str, value: object, as_of: datetime) -> None:
     """What never fires is refused at registration."""
-    since = as_of - LATE_AT_MOST if isinstance(trigger.rule, At) else as_of
-    if trigger.next(since) is not None:
+    rule = trigger.rule
+    since = as_of - LATE_AT_MOST if isinstance(rule, At) else as_of
+    too_far = isinstance(rule, At) and rule.instant - as_of > AHEAD_AT_MOST
+    if trigger.next(since) is not None and not too_far:
         return
-    if trigger.rule.next(since) is None and isinstance(trigger.rule, At):
-        message = f"{quoted(str(value))} lies in the past, or more than 50 years ahead"
-    elif trigger.rule.next(since) is not None:
+    if isinstance(rule, At) and (too_far or rule.next(since) is None):
+        message = f"{quoted(str(value))} lies in the past, or more than ten years ahead"
+    elif rule.next(since) is not None:
         message = "never fires: its bounds and exclusions leave no slot within 50 years"
     else:
         message = f"never fires: {quoted(str(value))} has no slot within the next 50 years"
@@ -212,11 +219,11 @@ def _instant(given: Mapping[str, object], key: str) -> datetime | None:
 def _calendar(spec: object, where: Zone) -> Calendar:
     given = _mapping(spec, _CALENDAR_KEYS, "exclude")
     named = "tz" in given or "timezone" in given
+    if sum(len(_list(given, key)) for key in ("dates", "ranges", "weekly")) > MAX_EXCLUSIONS:
+        raise _refused("out_of_range", "exclude", f"at most {MAX_EXCLUSIONS} entries are allowed")
     dates = [DateRange(day, day) for day in map(_date, _list(given, "dates"))]
     ranges = [_range(entry) for entry in _list(given, "ranges")]
     windows = [_window(entry) for entry in _list(given, "weekly")]
-    if len(dates) + len(ranges) + len(windows) > MAX_EXCLUSIONS:
-        raise _refused("out_of_range", "exclude", f"at most {MAX_EXCLUSIONS} entries are allowed")
     return Calendar(_zone(given) if named else where, tuple(sorted((*dates, *ranges))), tuple(windows))
 
 
@@ -229,7 +236,7 @@ def _list(given: Mapping[str, object], key: str) -> Sequence[object]:
 
 def _date(value: object) -> date:
     try:
-        if isinstance(value, str) and len(value) == len("2026-12-25"):
+        if isinstance(value, str) and _DATE.fullmatch(value):
             return date.fromisoformat(value)
     except ValueError:
         pass
@@ -248,9 +255,12 @@ def _range(entry: object) -> DateRange:
 def _window(entry: object) -> WeeklyWindow:
     given = _mapping(entry, ("days", "from", "to"), "exclude/weekly")
     days = given.get("days", "*")
-    if not isinstance(days, str) or len(days) > 99:
+    if not isinstance(days, str) or len(days) > 99 or not days.isascii():
         raise _refused("bad_value", "exclude/weekly", "days is a text such as SAT,SUN or MON-FRI")
-    field = parse_field(WEEKDAY, days)
+    try:
+        field = parse_field(WEEKDAY, days)
+    except SpecError as error:
+        raise error.within("exclude/weekly") from None
     if field.days or field.hashed:
         raise _refused("bad_value", "exclude/weekly", "days names weekdays, such as SAT,SUN")
     start, end = _clock(given.get("from", "00:00")), _clock(given.get("to", "24:00"))

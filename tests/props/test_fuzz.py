@@ -96,6 +96,7 @@ def test_rrule(text):
 
 
 @given(texts)
+@example("\n".join(["A=x" + " " * 9_990 + "y"] * 3))  # each was scanned once a blank
 @settings(max_examples=examples(150))
 def test_instants_durations_zones_and_crontabs(text):
     within_limit(lambda: parse_instant(text, "at"))
