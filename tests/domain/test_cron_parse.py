@@ -9,6 +9,8 @@ from hypothesis import given, settings
 
 from detent.domain.bits import members
 from detent.domain.cron import ALIASES, parse_cron
+from detent.domain.cron.field import parse_field
+from detent.domain.cron.units import MINUTE, WEEKDAY
 from detent.domain.errors import SpecError
 from tests.conftest import examples
 from tests.props.generate import expressions
@@ -172,8 +174,9 @@ def test_recurring_is_a_member_that_covers_its_field_however_it_is_spelled(expre
         (",1 * * * *", "empty_member", 0, "remove a comma"),
         ("1, * * * *", "empty_member", 2, "remove a comma"),
         ("1-2-3 * * * *", "bad_range", 0, "1-5"),
-        ("5- * * * *", "bad_value", 2, "0-59"),
-        ("-5 * * * *", "bad_value", 0, "0-59"),
+        ("5- * * * *", "bad_value", 2, "is missing: allowed is 0-59"),
+        ("-5 * * * *", "bad_value", 0, "is missing: allowed is 0-59"),
+        ("/5 * * * *", "bad_value", 0, "write */5 or 10/5"),
         ("+5 * * * *", "bad_value", 0, "0-59"),
         ("1_0 * * * *", "bad_value", 0, "0-59"),
         ("1e1 * * * *", "bad_value", 0, "0-59"),
@@ -215,6 +218,7 @@ def test_recurring_is_a_member_that_covers_its_field_however_it_is_spelled(expre
         ("0 0 0 30,31 2 ? 2028", "never_fires", 6, "no February"),
         ("0 0 31W 2 *", "never_fires", 4, "31W"),
         ("0 0 L-29 2 *", "never_fires", 4, "L-29"),
+        ("0 0 1W * */6", "never_fires", 4, "no month has a day 1W that is a weekday */6"),
         ("@dayly", "unknown_alias", 0, "did you mean @daily?"),
         ("@", "unknown_alias", 0, "known are @hourly"),
         ("@reboot", "foreign_notation", 0, "a boot is no time"),
@@ -223,6 +227,8 @@ def test_recurring_is_a_member_that_covers_its_field_however_it_is_spelled(expre
         ("CRON_TZ=Europe/Berlin 0 2 * * *", "foreign_notation", 0, "set the timezone"),
         ("# nightly", "foreign_notation", 0, "comment"),
         ("0 5 * * * /usr/bin/backup", "foreign_notation", 10, "the fields alone"),
+        ("0 5 * * * # nightly", "foreign_notation", 10, "the fields alone"),
+        ("  0 0 5 * * MON # nightly", "foreign_notation", 16, "the fields alone"),
         ("0 5 * * * root backup --all", "foreign_notation", 10, "the fields alone"),
         ("rate(5 minutes)", "foreign_notation", 0, "@every 5m"),
         ("cron(0 5 * * ? *)", "foreign_notation", 0, "remove cron( )"),
@@ -290,6 +296,14 @@ def _seconds_to_refuse(expression: str) -> float:
     with pytest.raises(SpecError):
         parse_cron(expression)
     return time.perf_counter() - begin
+
+
+def test_a_star_or_one_number_is_not_read_anew_when_the_memo_is_empty():
+    for unit, text in ((MINUTE, "*"), (MINUTE, "30"), (WEEKDAY, "5")):
+        parse_field.cache_clear()
+        before = parse_field(unit, text)
+        parse_field.cache_clear()
+        assert parse_field(unit, text) is before
 
 
 # R-TIME-3

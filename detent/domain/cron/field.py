@@ -18,7 +18,7 @@ from detent.domain.cron.members import (
     NthWeekday,
     Span,
 )
-from detent.domain.cron.units import DAY, HOUR, MINUTE, MONTH, WEEKDAY, YEAR, Unit
+from detent.domain.cron.units import DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, YEAR, Unit
 from detent.domain.errors import SpecError, quoted
 
 _HASHED: Final = re.compile(r"H(?:\((\d{1,2})-(\d{1,2})\))?(?:/(.*))?", re.ASCII | re.IGNORECASE)
@@ -55,22 +55,28 @@ class Field:
 @lru_cache(maxsize=8192)
 def parse_field(unit: Unit, text: str) -> Field:
     """Memoised: real fleets write the same few hundred fields over and over."""
-    if text == "*" or (text.isdigit() and len(text) <= 2):  # nine in ten; this is twice as fast
-        span = _span(unit, text)
-        star, mask = span.star, span.mask(unit)
-        return Field(unit, (span,), star=star, covers=star, mask=mask, days=(), hashed=())
+    if plain := _PLAIN.get((unit, text)):
+        return plain
     members = tuple(_members(unit, text))
-    spans = [m for m in members if isinstance(m, Span)]
-    hashed = tuple(m for m in members if isinstance(m, Hashed))
+    spans: list[Span] = []
+    hashed: list[Hashed] = []
+    days: list[DayMember] = []
+    for member in members:
+        if isinstance(member, Span):
+            spans.append(member)
+        elif isinstance(member, Hashed):
+            hashed.append(member)
+        else:
+            days.append(member)
     wide = [*spans, *(Span(h.first, h.last) for h in hashed if h.step)]
     return Field(
         unit=unit,
         members=members,
         star=text.startswith("*") or text == "?",
         covers=any(span.covers(unit) for span in wide),
-        mask=union(span.mask(unit) for span in spans),
-        days=tuple(m for m in members if not isinstance(m, Span | Hashed)),
-        hashed=hashed,
+        mask=union([span.mask(unit) for span in spans]),
+        days=tuple(days),
+        hashed=tuple(hashed),
     )
 
 
@@ -90,7 +96,7 @@ def _members(unit: Unit, text: str) -> Iterator[Member]:
 def _member(unit: Unit, token: str) -> Member:
     if not token:
         raise _error(unit, "empty_member", token, "is empty between commas: remove a comma")
-    if match := _HASHED.fullmatch(token):
+    if token[0] in "Hh" and (match := _HASHED.fullmatch(token)):
         return _hashed(unit, token, match)
     if unit is DAY and (match := _LAST_DAY.fullmatch(token)):
         return LastDay(_before_last(token, match[1]))
@@ -111,6 +117,8 @@ def _question_mark(unit: Unit) -> Span:
 
 def _span(unit: Unit, token: str) -> Span:
     body, slash, step_text = token.partition("/")
+    if not body:
+        raise _error(unit, "bad_value", token, "begins with its step: write */5 or 10/5")
     if body == "*":
         first, last = unit.low, unit.high
     elif "-" in body:
@@ -141,8 +149,7 @@ def _range(unit: Unit, body: str) -> tuple[int, int]:
 
 
 def _value(unit: Unit, text: str, offset: int = 0) -> int:
-    named = unit.names.get(text.upper())
-    if named is not None:
+    if unit.names and (named := unit.names.get(text.upper())) is not None:
         return named
     if not text.isdigit() or len(text) > 4:
         raise _error(unit, "bad_value", text, _advice(unit, text.upper()), offset)
@@ -154,6 +161,8 @@ def _value(unit: Unit, text: str, offset: int = 0) -> int:
 
 
 def _advice(unit: Unit, text: str) -> str:
+    if not text:
+        return f"is missing: allowed is {unit.accepts}"
     if unit is WEEKDAY and text == "L":
         return "needs a weekday before it: 5L is the last Friday, SAT is Saturday"
     if unit is DAY and _TURNED.fullmatch(text):
@@ -238,6 +247,20 @@ def _nth_weekday(token: str) -> NthWeekday:
     return NthWeekday(value, int(nth))
 
 
+def _plain(unit: Unit, text: str) -> Field:
+    span = _span(unit, text)
+    return Field(unit, (span,), star=span.star, covers=span.star, mask=span.mask(unit), days=(), hashed=())
+
+
 def _error(unit: Unit, code: str, token: str, advice: str, offset: int = 0) -> SpecError:
     message = f"{unit.name} {quoted(token)} {advice}"
     return SpecError(message, code=code, field=unit.name, token=token, position=offset)
+
+
+_PLAIN: Final = {
+    (unit, text): _plain(unit, text)
+    for unit in (SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY, YEAR)
+    for text in ("*", *(str(number) for number in range(unit.low, min(unit.high, 59) + 1)))
+}
+"""A star or one number: nine fields in ten. With them made beforehand, an expression never seen is as quick to read
+as in the fastest library (`make bench`), not only one whose fields were seen before."""

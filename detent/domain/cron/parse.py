@@ -139,7 +139,7 @@ def _explained(text: str, expression: str, error: SpecError) -> SpecError:
         return _unknown_alias(expression, start)
     advice = advice_on(expression)
     if advice is None:
-        return _command(text, expression, start) or error.within(_FIELD, start)
+        return _comment(expression, start) or _command(text, expression, start) or error.within(_FIELD, start)
     return SpecError(
         f"{quoted(expression)} is no cron expression: {advice}",
         code="foreign_notation",
@@ -158,6 +158,22 @@ def _unknown_alias(expression: str, start: int) -> SpecError:
         field=_FIELD,
         token=expression,
         position=start,
+    )
+
+
+def _comment(expression: str, start: int) -> SpecError | None:
+    """A field that begins with # behind the fifth: `2#1` has its weekday before it."""
+    fields = expression.split()
+    at = next((n for n, field in enumerate(fields) if n >= 5 and field.startswith("#")), None)
+    if at is None:
+        return None
+    position = _starts(expression)[at]
+    return SpecError(
+        "a comment follows the fields: an expression is the fields alone",
+        code="foreign_notation",
+        field=_FIELD,
+        token=expression[position:],
+        position=start + position,
     )
 
 
@@ -187,11 +203,13 @@ def _may_never_fire(cron: Cron) -> bool:
 
 def _never_fires(text: str, cron: Cron, fields: Sequence[str]) -> SpecError:
     day = cron.day.text()
-    months = " or ".join(MONTHS[number - 1] for number in members(cron.months))
+    names = [MONTHS[number - 1] for number in members(cron.months)]
+    months = " or ".join(names) if len(names) < len(MONTHS) else "month"
+    weekday = "" if cron.weekday.text() == "*" else f" that is a weekday {cron.weekday.text()}"
     at = len(fields) - (3 if len(fields) < 7 else 4)
     stripped = text.strip(_STRIPPED)
     return SpecError(
-        f"never fires: no {months} has a day {day}",
+        f"never fires: no {months} has a day {day}{weekday}",
         code="never_fires",
         field=_FIELD,
         token=fields[at],
