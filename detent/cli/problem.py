@@ -32,6 +32,7 @@ def refuse(error: SpecError, text: str | None = None, *, as_json: bool = False) 
 def caret(text: str, error: SpecError) -> str:
     """The part of the text around the error, and ^ under the token."""
     begin = max(0, error.position - _AROUND)
-    shown = "".join(c if c.isprintable() and c.isascii() else "?" for c in text)
+    plain = text.replace("\t", " ")  # as wide as it is printed, so that the caret stands right
+    shown = "".join(c if c.isprintable() and c.isascii() else "?" for c in plain)
     width = max(1, min(len(error.token), _AROUND, len(text) - error.position))
     return f"  {shown[begin : begin + 2 * _AROUND]}\n  {' ' * (error.position - begin)}{'^' * width}"

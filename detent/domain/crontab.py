@@ -66,7 +66,7 @@ def _entry(number: int, line: str, where: Zone, *, system: bool) -> Entry:
     match = _ALIAS.fullmatch(line) or _FIELDS.fullmatch(line)
     expression, rest = (match[1], match[2]) if match else (line, "")
     if system and rest:
-        rest = rest.lstrip().partition(" ")[2]
+        rest = " ".join(rest.split(maxsplit=1)[1:])
     if match and not rest.strip():
         missing = "user and command are" if system else "command is"
         raise SpecError(

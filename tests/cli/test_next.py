@@ -80,6 +80,7 @@ def test_json():
         (["* * * * *", "--reader-tz", "x"], ["  x", "  ^"]),
         (["0 0 30 2 *"], ["detent: never fires: no February has a day 30", "  0 0 30 2 *", "      ^^"]),
         (["@every 5x"], ["  @every 5x", "         ^^"]),
+        (["0\t0 * * FOO"], ["  0 0 * * FOO", "          ^^^"]),
         (["*\x1b[31m * * * *"], ["  *?[31m * * * *", "   ^"]),
     ],
 )

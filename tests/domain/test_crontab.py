@@ -33,6 +33,8 @@ def test_entries_know_their_line_their_zone_and_where_the_expression_stands():
 def test_system_crontabs_have_a_user():
     (entry,) = read_crontab("17 * * * * root cd / && run-parts", zone("UTC"), system=True)
     assert (entry.expression, entry.command) == ("17 * * * *", "cd / && run-parts")
+    (entry,) = read_crontab("0 5 * * *\troot\tbackup --all", zone("UTC"), system=True)
+    assert entry.command == "backup --all"
     (bad,) = read_crontab("17 * * * * root", zone("UTC"), system=True)
     assert isinstance(bad, BadLine)
     assert bad.error.code == "no_command"

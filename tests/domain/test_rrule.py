@@ -201,3 +201,12 @@ def test_a_rule_that_never_fires_says_so_in_bounded_time():
         slot = rule(text).next(datetime(2026, 11, 19, tzinfo=UTC))
         assert slot is None
         assert time.perf_counter() - begin < 1
+
+
+# R-TIME-4
+def test_count_and_until_are_of_wall_times():
+    """The hour from 01:00 comes twice on 1 November: both fire, and they are one of COUNT."""
+    hourly = rule("FREQ=HOURLY;COUNT=3", "2026-11-01T05:00:00Z")
+    assert local(hourly, "2026-11-01T04:00:00Z", 9, "%H:%M") == ["01:00", "01:00", "02:00", "03:00"]
+    until = rule("FREQ=HOURLY;UNTIL=20261101T053000Z", "2026-11-01T03:00:00Z")
+    assert local(until, "2026-11-01T02:00:00Z", 9, "%H:%M") == ["23:00", "00:00", "01:00", "01:00"]
