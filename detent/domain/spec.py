@@ -175,7 +175,10 @@ def _rule(
         case "cron":
             text = given["cron"]
             if isinstance(text, str) and text.strip().lower().startswith(_EVERY_PREFIX):
-                return parse_expression(text, where=where, gap=gap, fold=fold, as_of=begin)
+                try:
+                    return parse_expression(text, where=where, gap=gap, fold=fold, as_of=begin)
+                except SpecError as error:
+                    raise error.within("cron") from None
             return WallClock(parse_cron(text, identity), where, gap, fold)
         case "rrule":
             return WallClock(parse_rrule(given["rrule"], begin, where), where, gap, fold)

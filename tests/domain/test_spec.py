@@ -105,6 +105,8 @@ def test_exclusions(exclude, expected):
         ({"cron": "* * * * *", "shard_id": "x"}, "unknown_field", "trigger", "known are" ),
         ({5: "* * * * *"}, "unknown_field", "trigger", "no text"),
         ({"cron": "61 * * * *"}, "out_of_range", "cron", "0-59"),
+        ({"cron": "@every 90x"}, "bad_duration", "cron", "90s"),
+        ({"cron": "@every 90s\x00"}, "bad_character", "cron", "ASCII"),
         ({"cron": "* * * * *", "tz": "EST"}, "ambiguous_zone", "tz", "America/New_York"),
         ({"cron": "* * * * *", "timezone": "EST"}, "ambiguous_zone", "timezone", "Etc/GMT+5"),
         ({"cron": "* * * * *", "timezone": "UTC", "tz": "UTC"}, "conflict", "tz", "the same"),
