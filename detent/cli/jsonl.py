@@ -29,9 +29,7 @@ def answer_stream() -> None:
     """Read standard input to its end."""
     memo, out = SlotMemo(), sys.stdout.buffer
     for lines in _batches(sys.stdin.buffer):
-        out.write(
-            "".join(answer(memo, line) + "\n" for line in lines if line is None or line.strip()).encode()
-        )
+        out.write("".join(answer(memo, line) + "\n" for line in lines).encode())
         out.flush()
 
 

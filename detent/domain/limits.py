@@ -34,7 +34,7 @@ AHEAD_AT_MOST: Final = timedelta(days=3660)
 MAX_INTERVAL: Final = timedelta(days=3660)
 """Ten years: anything longer is a mistake in the unit."""
 
-MAX_RRULE_COUNT: Final = 100_000
+MAX_RRULE_COUNT: Final = 10_000
 """COUNT of a recurrence rule: it has to be walked once from DTSTART."""
 
 MAX_WALK: Final = 100_000

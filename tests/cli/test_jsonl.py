@@ -70,6 +70,7 @@ def test_h_needs_the_same_identity_for_the_same_answer():
         ({"expr": "* * * * *", "timezone": "UTC"}, "unknown_field", 0),
         ([], "bad_json", 0),
         (b"nonsense", "bad_json", 0),
+        (b"", "bad_json", 0),
         (b"\xff\xfe", "bad_json", 0),
         (b"[" * 50_000, "bad_json", 0),
         (b'{"expr": "' + b"*" * 100_000 + b'"}', "too_long", 0),
