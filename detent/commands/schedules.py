@@ -172,11 +172,13 @@ class Commands:
 
     async def declare(self, spec: Mapping[str, object], actor: Actor, *, origin: str) -> bool:
         """What code says a schedule is: created, edited if it says something else than before, else left alone."""
-        declared = json.dumps(spec, sort_keys=True, default=str)
-        name = spec.get("name")
+        declared, name = declaration(spec), spec.get("name")
         async with self.connection.transaction():
             tenant = await self._tenant(actor)
             stored = await schedules.lock_schedule(self.connection, tenant.id, str(name))
+            if stored is not None and stored.origin != origin:
+                whose = "by hand" if stored.origin is None else f'by the app "{stored.origin}"'
+                raise Conflict(f'there is a schedule "{name}" already, made {whose}: choose another name')
             if stored is not None and stored.declared == declared:
                 return False
             if stored is None:
@@ -228,6 +230,11 @@ class Commands:
             fired=fired,
             revision=revision,
         )
+
+
+def declaration(spec: Mapping[str, object]) -> str:
+    """What is compared to know whether code says something else than before."""
+    return json.dumps(spec, sort_keys=True, default=str)
 
 
 def _registered(spec: Mapping[str, object], as_of: datetime, tenant: Tenant, actor: Actor) -> Schedule:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from detent.domain.duration import format_duration, parse_duration
 from detent.domain.stable import stable_hash
 
 _STEPS: Final = 1 << 32
@@ -33,10 +34,33 @@ class Retry:
         drawn = stable_hash(seed, str(tried)) % _STEPS / _STEPS
         return plain * (1 - self.jitter + self.jitter * 2 * drawn)
 
+    @property
+    def spec(self) -> dict[str, object]:
+        """As files and REST write it."""
+        shape: dict[str, object] = (
+            {"delays": [format_duration(delay) for delay in self.delays]}
+            if self.delays
+            else {"base": format_duration(self.base), "factor": self.factor, "cap": format_duration(self.cap)}
+        )
+        return {"max_attempts": self.max_attempts, **shape, "jitter": self.jitter}
+
 
 NEVER: Final = Retry(max_attempts=1)
 
 
-def exponential(max_attempts: int, *, base: timedelta = timedelta(seconds=5)) -> Retry:
-    """So many attempts in all, each delay twice the one before."""
-    return Retry(max_attempts=max_attempts, base=base)
+def exponential(
+    max_attempts: int,
+    *,
+    base: timedelta | str = "5s",
+    factor: float = 2.0,
+    cap: timedelta | str = "1h",
+    jitter: float = 0.1,
+) -> Retry:
+    """So many attempts in all, each delay so many times the one before, up to the cap."""
+    return Retry(
+        max_attempts=max_attempts, base=_read(base, "base"), factor=factor, cap=_read(cap, "cap"), jitter=jitter
+    )  # fmt: skip
+
+
+def _read(duration: timedelta | str, field: str) -> timedelta:
+    return duration if isinstance(duration, timedelta) else parse_duration(duration, f"retry/{field}")

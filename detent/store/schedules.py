@@ -25,6 +25,8 @@ class Stored(NamedTuple):
     revision: int
     status: str
     cadence: str
+    origin: str | None
+    """The app whose code declares it."""
     declared: str | None
     next_at: datetime | None
     active: bool
@@ -164,5 +166,6 @@ async def notify(connection: Connection, pool: str) -> None:
     await connection.execute(statement("notify"), pool)
 
 
-async def schedules_of_origin(connection: Connection, tenant_id: int, origin: str) -> list[str]:
-    return [row[0] for row in await connection.fetch(statement("schedules_of_origin"), tenant_id, origin)]
+async def declared_by(connection: Connection, tenant_id: int, origin: str) -> dict[str, str | None]:
+    """What an app has declared, by name."""
+    return dict(await connection.fetch(statement("declared_by"), tenant_id, origin))

@@ -6,12 +6,10 @@ import copy
 import inspect
 import typing
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from detent.domain.errors import DetentError
-from detent.domain.retry import Retry
 from detent.targets.context import Context
 
 _PLAIN: Final = (str, int, float, bool, type(None))
@@ -30,15 +28,14 @@ class Task:
     name: str
     function: Callable[..., Awaitable[object]]
     wants_context: bool
-    pool: str | None = None
-    timeout: timedelta | None = None
-    retry: Retry | None = None
+    defaults: Mapping[str, object] = field(default_factory=dict)
+    """In the words of the spec: pool, timeout, retry."""
 
 
-def make_task(function: Callable[..., Any], name: str, **defaults: Any) -> Task:
+def make_task(function: Callable[..., Any], name: str, defaults: Mapping[str, object] | None = None) -> Task:
     if not inspect.iscoroutinefunction(function):
         raise TaskError(f"{name} is no coroutine function: write it as `async def`")
-    return Task(name=name, function=function, wants_context=_wants_context(function), **defaults)
+    return Task(name=name, function=function, wants_context=_wants_context(function), defaults=defaults or {})
 
 
 def check_arguments(task: Task, payload: Mapping[str, object]) -> None:

@@ -20,7 +20,7 @@ RUN_BY = {
     **dict.fromkeys(
         [
             "ahead", "hold", "insert_schedule", "insert_schedules", "promise_many", "lock_schedule", "omit", "overdue_pauses", "promise", "release",
-            "replace_waiting", "revise", "schedules_of_origin", "set_status", "set_timer", "tenant", "ensure_partitions",
+            "replace_waiting", "revise", "declared_by", "set_status", "set_timer", "tenant", "ensure_partitions",
         ],
         COMMANDS,
     ),

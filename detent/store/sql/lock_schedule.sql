@@ -5,7 +5,7 @@ with timer as (
   where s.tenant_id = $1 and s.name = $2 and s.status <> 'deleted'
   for update of t
 )
-select s.id, s.revision, s.status, s.cadence, s.declared, t.next_at, t.active, t.fired_count, r.spec
+select s.id, s.revision, s.status, s.cadence, s.origin, s.declared, t.next_at, t.active, t.fired_count, r.spec
 from timer t
 join detent.schedule s on s.id = t.schedule_id
 join detent.revision r on r.schedule_id = s.id and r.number = s.revision
