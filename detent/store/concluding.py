@@ -30,6 +30,19 @@ class Fact(NamedTuple):
     due_at: datetime | None
 
 
+class Successes(NamedTuple):
+    """Attempts that succeeded, column by column, in the order of succeed_v1's."""
+
+    schedule_ids: Sequence[int]
+    seats: Sequence[int]
+    volleys: Sequence[int]
+    revisions: Sequence[int]
+    started_at: Sequence[float]
+    finished_at: Sequence[float]
+    excerpts: Sequence[str | None] | None
+    """None if there are none at all."""
+
+
 class Identity(NamedTuple):
     """What a worker knows of a firing, to find out later what became of it."""
 
@@ -66,6 +79,12 @@ class Orphan(NamedTuple):
 async def conclude(connection: Connection, node: int, facts: Sequence[Fact], wake: Sequence[int]) -> int:
     """How many rows were still ours; the others were taken away. `wake`: schedules that may have a free seat."""
     concluded: int = await connection.fetchval(statement("conclude"), node, *zip(*facts, strict=True), wake)
+    return concluded
+
+
+async def succeed(connection: Connection, facts: Successes, wake: Sequence[int]) -> int:
+    """The same for attempts that succeeded."""
+    concluded: int = await connection.fetchval(statement("succeed"), *facts, wake)
     return concluded
 
 

@@ -6,6 +6,7 @@ The order inside a tick matters. Claims and the search for what the ledger holds
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -30,6 +31,10 @@ NEEDS: Final = 1
 _SAMPLE_SECONDS: Final = 1.0
 _CAPS_SECONDS: Final = 5.0
 _LOCK_KEYS: Final = 1 << 62
+_WORTH_IT: Final = 500
+"""While plenty is in hand, a smaller claim waits for more room."""
+_CLAIMS_A_LOOK: Final = 8
+"""Claims from the same lanes before we look which lanes there are: a fifth of a second at full speed."""
 
 Deliver = Callable[[list[Held]], None]
 
@@ -106,39 +111,58 @@ class Claimer:
             MAX_LANES,
         )
         self._after[pool] = found[-1].lane if len(found) == MAX_LANES else 0
-        room = min(MOST, self._hand.room(early=all(lane.due_at > now for lane in found)))
-        rows: list[Claimed] = []
-        quotas: Mapping[int, int] = {}
-        if found and room > 0:
-            rows, quotas = await self._claim(connection, pool, found, room, floor, look)
+        early = all(lane.due_at > now for lane in found)
+        if not found:
+            more = False
+        elif self._caps.get(pool) is None and all(lane.cap is None for lane in found):
+            more = await self._claim_freely(connection, pool, found, look, early=early)
+        else:
+            more = await self._claim_under_caps(connection, pool, found, look, early=early)
         floor.looked(look, clock.monotonic() - began)
-        if rows:
-            self._receive(rows)
-            self._note_floors(floor, rows)
-        return (bool(rows) and len(rows) >= sum(quotas.values())) or bool(self._after[pool])
+        return more or bool(self._after[pool])
 
-    async def _claim(
-        self, connection: Connection, pool: str, found: Sequence[DueLane], room: int, floor: Floor, look: Look
-    ) -> tuple[list[Claimed], Mapping[int, int]]:
-        cap = self._caps.get(pool)
-        if cap is None and all(lane.cap is None for lane in found):
-            quotas = share(room, self._as_lanes(found, {}))
-            return await self._ask(connection, pool, quotas, floor, look), quotas
-        # Claims under a cap come one after the other, across all workers: the count is exact when we claim.
+    async def _claim_freely(
+        self, connection: Connection, pool: str, found: Sequence[DueLane], look: Look, *, early: bool
+    ) -> bool:
+        """Again and again, as long as these lanes give all that is asked of them. The next claim is under way while
+        the rows of the last one are received: neither the database nor we wait for the other."""
+        rows: list[Claimed] = []
+        for _ in range(_CLAIMS_A_LOOK):
+            room = self._hand.room(early=early) - len(rows)
+            quotas = share(min(MOST, room), self._as_lanes(found, {}))
+            if not quotas or (room < _WORTH_IT and self._hand.beyond_places > MOST):
+                break
+            asked = asyncio.create_task(self._ask(connection, pool, quotas, look))
+            await clock.sleep(0)  # it is sent now
+            self._receive(rows)
+            rows = await asked
+            self._note_floors(pool, rows)
+            if len(rows) < sum(quotas.values()):
+                self._receive(rows)
+                return False
+        self._receive(rows)
+        return bool(rows)
+
+    async def _claim_under_caps(
+        self, connection: Connection, pool: str, found: Sequence[DueLane], look: Look, *, early: bool
+    ) -> bool:
+        """Claims under a cap come one after the other, across all workers: the count is exact when we claim."""
         async with connection.transaction():
             keys = sorted({_key("pool", pool)} | {_key("tenant", str(lane.lane // 10)) for lane in found})
             await claiming.lock_caps(connection, keys)
-            left = _Room(await claiming.in_flight(connection), pool, cap)
+            left = _Room(await claiming.in_flight(connection), pool, self._caps.get(pool))
             lanes = self._as_lanes(found, {lane.lane: left.of(lane) for lane in found})
-            quotas = left.within(share(min(room, left.pool), lanes), found)
-            return await self._ask(connection, pool, quotas, floor, look), quotas
+            room = min(MOST, self._hand.room(early=early), left.pool)
+            quotas = left.within(share(room, lanes), found)
+            rows = await self._ask(connection, pool, quotas, look) if quotas else []
+        self._note_floors(pool, rows)
+        self._receive(rows)
+        return bool(rows) and len(rows) >= sum(quotas.values())
 
     async def _ask(
-        self, connection: Connection, pool: str, quotas: Mapping[int, int], floor: Floor, look: Look
+        self, connection: Connection, pool: str, quotas: Mapping[int, int], look: Look
     ) -> list[Claimed]:
-        if not quotas:
-            return []
-        now = self._time.now()
+        now, floor = self._time.now(), self._floors[pool]
         floors = [floor.of(lane, look, now) for lane in quotas]
         return await claiming.claim(
             connection, self._lease.id, pool, quotas, floors, self._settings.claim_ahead_delta, NEEDS
@@ -154,16 +178,23 @@ class Claimer:
         ]  # fmt: skip
 
     def _receive(self, rows: list[Claimed]) -> None:
+        if not rows:
+            return
         self._time.observe(rows[0][11])
         node, calls, now = self._lease.id, self._registry.call, clock.monotonic()
         held = [Held(row, calls(row[8]), node, now) for row in rows]
         self._hand.take(held)
         self._deliver(held)
 
-    def _note_floors(self, floor: Floor, rows: list[Claimed]) -> None:
+    def _note_floors(self, pool: str, rows: list[Claimed]) -> None:
         """Heads come in order of their instants: what lies before the last of a lane is done, or was refused."""
-        for lane, due_at in {row[7]: row[5] for row in sorted(rows, key=_due_at)}.items():
-            floor.reached(lane, due_at)
+        reached: dict[int, datetime] = {}
+        for row in rows:
+            lane, due_at = row[7], row[5]
+            if lane not in reached or due_at > reached[lane]:
+                reached[lane] = due_at
+        for lane, due_at in reached.items():
+            self._floors[pool].reached(lane, due_at)
 
 
 class _Room:
@@ -196,7 +227,3 @@ class _Room:
 
 def _key(kind: str, name: str) -> int:
     return stable_hash("cap", kind, name) % _LOCK_KEYS
-
-
-def _due_at(row: Claimed) -> datetime:
-    return row[5]

@@ -11,7 +11,7 @@ large when there is much. An outcome leaves memory only when it is on record, or
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from detent.clock import DatabaseClock
@@ -30,6 +30,14 @@ _LIMITED_SEATS: Final = 10_000
 """Seats above it are instants, of schedules without a limit: nobody waits for those."""
 
 
+class Success(NamedTuple):
+    """Kept as a plain tuple: there may be a hundred thousand of them a second."""
+
+    held: Held
+    finished: float
+    result: object
+
+
 class Ending(NamedTuple):
     held: Held
     finished: float
@@ -45,7 +53,7 @@ class Finaliser:
         self._hand = hand
         self._time = time
         self._events = events
-        self._done: list[tuple[Held, Fact]] = []
+        self._done: list[Success] = []
         self._endings: list[Ending] = []
         self._voided: list[Held] = []
         self.on_gathered: Callable[[], None] = _nothing
@@ -60,7 +68,7 @@ class Finaliser:
     def succeeded(self, held: Held, finished: float, result: object) -> None:
         if not self._done:
             self.on_gathered()
-        self._done.append((held, outcome.success(held, finished, self._time.offset, result)))
+        self._done.append((held, finished, result))  # type: ignore[arg-type]
 
     def ended(self, held: Held, finished: float, ended_as: Outcome, error: BaseException | str) -> None:
         self._endings.append(Ending(held, finished, ended_as, error))
@@ -92,11 +100,12 @@ class Finaliser:
         if not done and not endings:
             return False
         async with self._pool.acquire() as connection:
-            batch = done + await self._settle(connection, endings) if endings else done
-            await self._write(connection, batch)
-        del self._done[: len(done)]
-        del self._endings[: len(endings)]
-        self._hand.let_go([held for held, _ in batch], concluded=True)
+            if done:
+                await self._write_successes(connection, done)
+                del self._done[: len(done)]
+            if endings:
+                await self._write_endings(connection, endings)
+                del self._endings[: len(endings)]
         self.on_room()
         return bool(self._done or self._endings)
 
@@ -107,7 +116,7 @@ class Finaliser:
         del self._voided[: len(voided)]
         self._hand.let_go(voided, concluded=False)
 
-    async def _settle(self, connection: Connection, endings: list[Ending]) -> list[tuple[Held, Fact]]:
+    async def _settle(self, connection: Connection, endings: list[Ending]) -> list[Fact]:
         """What becomes of firings that did not succeed: the policy of their schedule decides."""
         again = [ending.held.claimed for ending in endings if ending.held.claimed[3] > 1]
         tried = (
@@ -119,46 +128,65 @@ class Finaliser:
                 held, finished, self._time.offset, ended_as, error,
                 before=tried.get((held.claimed[0], held.claimed[1])), as_of=self._time.now(),
             )  # fmt: skip
-            settled.append((held, fact))
+            settled.append(fact)
         return settled
 
-    async def _write(self, connection: Connection, batch: list[tuple[Held, Fact]]) -> None:
-        facts = [fact for _, fact in batch]
-        wake = {held.claimed[0] for held, _ in batch if held.call.wakes and held.claimed[2] < _LIMITED_SEATS}
-        concluded = await concluding.conclude(connection, batch[0][0].node, facts, list(wake))
-        if concluded != len(batch):
-            await self._look_into_missing(connection, batch)
+    async def _write_successes(self, connection: Connection, done: list[Success]) -> None:
+        held = [success[0] for success in done]
+        facts = outcome.successes(done, self._time.offset)
+        if await concluding.succeed(connection, facts, _woken(held)) != len(held):
+            await self._look_into_missing(connection, held, ["succeeded"] * len(held), [None] * len(held))
         if self._events.heard:
-            self._tell(batch)
+            for one, began, finished in zip(held, facts.started_at, facts.finished_at, strict=True):
+                self._tell(one, "succeeded", "conclude", None, began, finished)
+        self._hand.let_go(held, concluded=True)
 
-    async def _look_into_missing(self, connection: Connection, batch: list[tuple[Held, Fact]]) -> None:
+    async def _write_endings(self, connection: Connection, endings: list[Ending]) -> None:
+        held = [ending.held for ending in endings]
+        facts = await self._settle(connection, endings)
+        if await concluding.conclude(connection, held[0].node, facts, _woken(held)) != len(held):
+            await self._look_into_missing(
+                connection, held, [fact.outcome for fact in facts], [fact.error for fact in facts]
+            )
+        for one, fact in zip(held, facts, strict=True):
+            self._tell(one, fact.outcome, fact.verdict, fact.error, fact.started_at, fact.finished_at)
+        self._hand.let_go(held, concluded=True)
+
+    async def _look_into_missing(
+        self, connection: Connection, held: list[Held], outcomes: list[str], errors: Sequence[str | None]
+    ) -> None:
         own = await concluding.own_facts(
-            connection, [Identity(held.claimed[0], held.claimed[1], held.claimed[4]) for held, _ in batch]
+            connection, [Identity(one.claimed[0], one.claimed[1], one.claimed[4]) for one in held]
         )
-        stale = [(held, fact) for held, fact in batch if (held.claimed[0], held.claimed[4]) not in own]
+        stale = [
+            (one.claimed[0], one.claimed[1], one.claimed[3], one.claimed[4], ended_as, error)
+            for one, ended_as, error in zip(held, outcomes, errors, strict=True)
+            if (one.claimed[0], one.claimed[4]) not in own
+        ]
         if stale:
-            rows = [
-                (h.claimed[0], h.claimed[1], h.claimed[3], h.claimed[4], fact[6], fact[8])
-                for h, fact in stale
-            ]
-            node = batch[0][0].node
-            await concluding.record_stale(connection, node, list(zip(*rows, strict=True)))
-            self._events.emit(ResultsStale(node=node, count=len(stale)))
+            await concluding.record_stale(connection, held[0].node, list(zip(*stale, strict=True)))
+            self._events.emit(ResultsStale(node=held[0].node, count=len(stale)))
 
     async def _report(self, held: Held, done: float | None, note: str | None) -> bool:
         claimed = held.claimed
         async with self._pool.acquire() as connection:
             return await concluding.progress(connection, claimed[0], claimed[1], claimed[4], done, note)
 
-    def _tell(self, batch: list[tuple[Held, Fact]]) -> None:
-        for held, fact in batch:
-            claimed = held.claimed
-            self._events.emit(
-                AttemptEnded(
-                    schedule_id=claimed[0], scheduled_for=claimed[1], number=claimed[3], outcome=fact[6], then=fact[10],
-                    error=fact[8], lag_seconds=fact[4] - claimed[5].timestamp(), seconds=fact[5] - fact[4],
-                )
-            )  # fmt: skip
+    def _tell(
+        self, held: Held, ended_as: str, then: str, error: str | None, began: float, finished: float
+    ) -> None:
+        claimed = held.claimed
+        self._events.emit(
+            AttemptEnded(
+                schedule_id=claimed[0], scheduled_for=claimed[1], number=claimed[3], outcome=ended_as, then=then,
+                error=error, lag_seconds=began - claimed[5].timestamp(), seconds=finished - began,
+            )
+        )  # fmt: skip
+
+
+def _woken(held: list[Held]) -> list[int]:
+    """Schedules whose other firings may wait for one of these seats."""
+    return list({one.claimed[0] for one in held if one.call.wakes and one.claimed[2] < _LIMITED_SEATS})
 
 
 def _nothing() -> None:

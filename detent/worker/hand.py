@@ -11,8 +11,9 @@ from detent import clock
 from detent.store.claiming import Claimed
 from detent.targets.registry import Call
 
-MAX_PREFETCH: Final = 4_000
-"""Firings in hand beyond the places to run them: a twentieth of a second's work at full speed."""
+MAX_PREFETCH: Final = 8_000
+"""Firings in hand beyond the places to run them: a tenth of a second's work at full speed, so that one volley can be
+claimed while another runs and a third is written down."""
 _WINDOW_SECONDS: Final = 0.2
 _PREFETCH_EARLY: Final = 1_000
 """Of firings whose instant is still to come, before anything is known of how long they take."""
@@ -89,6 +90,10 @@ class Hand:
 
     def in_flight(self, lane: int) -> int:
         return self._by_lane[lane]
+
+    @property
+    def beyond_places(self) -> int:
+        return len(self._held) - self.places
 
     def room(self, *, early: bool) -> int:
         """Places, and as many more as were concluded a moment ago: a worker with slow firings hoards none."""

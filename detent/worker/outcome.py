@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import json
 import traceback
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 from detent.domain.retry import NEVER
 from detent.domain.settle import UNTRIED, Outcome, Tried, settle_next, verdict_of
-from detent.store.concluding import Fact
+from detent.store.concluding import Fact, Successes
 from detent.worker.hand import Held
 
 _MOST_EXCERPT: Final = 2_000
 _MOST_ERROR: Final = 500
 
 
-def success(held: Held, finished: float, offset: float, result: object) -> Fact:
-    """A plain tuple in the shape of a Fact: there may be a hundred thousand of them a second."""
-    claimed = held.claimed
-    return (  # type: ignore[return-value]
-        claimed[0], claimed[2], claimed[4], claimed[6], held.started + offset, finished + offset,
-        "succeeded", None, None, None if result is None else said_result(result), "conclude", None,
-    )  # fmt: skip
+def successes(done: Sequence[tuple[Held, float, object]], offset: float) -> Successes:
+    """Column by column: there may be a hundred thousand of them a second."""
+    claimed = [success[0].claimed for success in done]
+    results = [success[2] for success in done]
+    return Successes(
+        schedule_ids=[one[0] for one in claimed],
+        seats=[one[2] for one in claimed],
+        volleys=[one[4] for one in claimed],
+        revisions=[one[6] for one in claimed],
+        started_at=[success[0].started + offset for success in done],
+        finished_at=[success[1] + offset for success in done],
+        excerpts=None if results.count(None) == len(results) else [_excerpt(result) for result in results],
+    )
 
 
 def ending(
@@ -44,6 +51,10 @@ def ending(
         claimed[0], claimed[2], claimed[4], claimed[6], (held.started or finished) + offset, finished + offset,
         outcome.value, held.cancel, message, trace, verdict, due_at,
     )  # fmt: skip
+
+
+def _excerpt(result: object) -> str | None:
+    return None if result is None else said_result(result)
 
 
 def said_result(result: object) -> str:
