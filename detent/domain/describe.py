@@ -9,7 +9,8 @@ from detent.domain.cron.units import MONTHS
 from detent.domain.duration import words_of
 from detent.domain.every import Every
 from detent.domain.instant import format_instant, instant_of
-from detent.domain.rrule import STEP, ByDay, Frequency, Recurrence
+from detent.domain.rrule import STEP, Frequency, Recurrence
+from detent.domain.rrule_days import ByDay, DayParts
 from detent.domain.trigger import Rule, Trigger, Triggers
 from detent.domain.words import and_list, clock, every, ordinal, runs, shortened
 
@@ -59,7 +60,7 @@ def describe_rule(rule: Rule) -> str:
 
 def _recurrence(rule: object) -> str:
     assert isinstance(rule, Recurrence)
-    parts = [every(rule.interval, _UNITS[rule.frequency]), _days(rule), _months(rule), _times(rule)]
+    parts = [every(rule.interval, _UNITS[rule.frequency]), _days(rule.days), _months(rule.days), _times(rule)]
     if rule.positions:
         picks = [ordinal(p) if p > 0 else _from_last(-p) for p in sorted(rule.positions)]
         parts.append(f"of these only the {and_list(picks)}")
@@ -75,18 +76,18 @@ def _from_last(number: int) -> str:
     return "last" if number == 1 else f"{ordinal(number)} to last"
 
 
-def _days(rule: Recurrence) -> str:
+def _days(by: DayParts) -> str:
     parts = []
-    if rule.weekdays:
-        parts.append(f"on {and_list(_weekdays(rule.weekdays))}")
-    if rule.month_days:
-        names = runs(sorted(d for d in rule.month_days if d > 0), lambda d: f"the {ordinal(d)}")
-        names += [f"the {_from_last(-d)} day" for d in sorted(rule.month_days) if d < 0]
+    if by.weekdays:
+        parts.append(f"on {and_list(_weekdays(by.weekdays))}")
+    if by.month_days:
+        names = runs(sorted(d for d in by.month_days if d > 0), lambda d: f"the {ordinal(d)}")
+        names += [f"the {_from_last(-d)} day" for d in sorted(by.month_days) if d < 0]
         parts.append(f"on {and_list(names)} of the month")
-    if rule.year_days:
-        parts.append(f"on day {and_list(map(str, sorted(rule.year_days)))} of the year")
-    if rule.weeks:
-        parts.append(f"in week {and_list(map(str, sorted(rule.weeks)))}")
+    if by.year_days:
+        parts.append(f"on day {and_list(map(str, sorted(by.year_days)))} of the year")
+    if by.weeks:
+        parts.append(f"in week {and_list(map(str, sorted(by.weeks)))}")
     return ", ".join(parts)
 
 
@@ -99,10 +100,10 @@ def _weekdays(days: frozenset[ByDay]) -> list[str]:
     ]
 
 
-def _months(rule: Recurrence) -> str:
-    if not rule.months:
+def _months(by: DayParts) -> str:
+    if not by.months:
         return ""
-    return f"in {and_list(runs(sorted(rule.months), lambda month: MONTHS[month - 1]))}"
+    return f"in {and_list(runs(sorted(by.months), lambda month: MONTHS[month - 1]))}"
 
 
 def _times(rule: Recurrence) -> str:

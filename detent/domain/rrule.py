@@ -1,9 +1,9 @@
 """Recurrence rules of RFC 5545, as a pattern of wall times.
 
-A rule walks *periods* of its frequency, counted from DTSTART, and takes from each the days that its BY parts let
-through, at its times of day. Period k is computed directly, so nothing is walked from DTSTART (only COUNT is, once).
-A rule below a day is a rule of every day whose times of day are its steps. Why this is not python-dateutil, which
-judges it in the tests instead: `docs/adr/0003-recurrence-rules.md`.
+A rule's *days* are those that its BY parts let through in the years, months, weeks or days that INTERVAL picks,
+counted from DTSTART: a mask a year, so nothing is walked from DTSTART (only COUNT is, once). On each of them it has
+its *times of day*; below a day these are its steps. Why this is not python-dateutil, which judges it in the tests
+instead: `docs/adr/0003-recurrence-rules.md`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from itertools import islice, pairwise, takewhile
-from typing import Final, NamedTuple
+from itertools import groupby, islice, pairwise, takewhile
+from typing import Final
+
+from detent.domain.bits import below, mask_of, members, union
+from detent.domain.rrule_days import (
+    ALL_DAYS,
+    EPOCH_ORDINAL,
+    DayParts,
+    day_of,
+    days_of_year,
+    months_of,
+    shifted,
+)
 
 _DAY: Final = 86_400
-_EPOCH_ORDINAL: Final = date(1970, 1, 1).toordinal()
 _LAST_YEAR: Final = 2260
 """Past every instant that can be asked for, with the search's horizon added."""
-_LAST_DAY: Final = date(_LAST_YEAR - 1, 1, 1).toordinal() - _EPOCH_ORDINAL
+_LAST_DAY: Final = day_of(_LAST_YEAR)
 _FAR: Final = 1 << 62
 
 
@@ -35,14 +45,9 @@ class Frequency(StrEnum):
 
 
 STEP: Final = {Frequency.HOURLY: 3600, Frequency.MINUTELY: 60, Frequency.SECONDLY: 1}
+_LONGEST: Final = {Frequency.YEARLY: 366, Frequency.MONTHLY: 31, Frequency.WEEKLY: 7, Frequency.DAILY: 1}
+"""Days of a period."""
 WEEKDAY_CODES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
-
-
-class ByDay(NamedTuple):
-    """`MO` (nth 0), `1FR`, `-1SU`. Monday is 0, as in the RFC's week."""
-
-    nth: int
-    weekday: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +62,7 @@ class Recurrence:
     count: int | None = None
     until: int | None = None
     """The last wall time that may be a slot."""
-    week_start: int = 0
-    months: frozenset[int] = frozenset()
-    weeks: frozenset[int] = frozenset()
-    year_days: frozenset[int] = frozenset()
-    month_days: frozenset[int] = frozenset()
-    weekdays: frozenset[ByDay] = frozenset()
+    days: DayParts
     hours: frozenset[int] = frozenset()
     minutes: frozenset[int] = frozenset()
     seconds: frozenset[int] = frozenset()
@@ -99,10 +99,16 @@ class Recurrence:
             return 0
         if self.positions:
             return sum(1 for _ in takewhile(end.__gt__, self._walls(start, end // _DAY)))
-        total = 0
-        for day in self._days(start // _DAY, end // _DAY):
-            times, midnight = self._times_on(day), day * _DAY
-            total += bisect_left(times, end - midnight) - bisect_left(times, start - midnight)
+        first, before = divmod(start, _DAY)
+        last, rest = divmod(end, _DAY)
+        if self.times is None:
+            days = self._days(first, last)
+            return sum(self._count_steps(max(start, d * _DAY), min(end, (d + 1) * _DAY)) for d in days)
+        total = sum(days.bit_count() for _, days in self._years(first, last - 1)) * len(self.times)
+        if before and self._has_day(first):
+            total -= bisect_left(self.times, before)
+        if rest and self._has_day(last):
+            total += bisect_left(self.times, rest)
         return total
 
     def shortest_gap(self) -> int:
@@ -113,117 +119,81 @@ class Recurrence:
     def _walls(self, wall: int, last_day: int) -> Iterator[int]:
         """The slots from `wall` on, until that day; UNTIL and COUNT are not looked at."""
         if self.positions:
-            for period in self._periods(wall // _DAY, last_day):
-                yield from (found for found in self._picked(period) if found >= wall)
+            yield from (found for found in self._picked(wall // _DAY, last_day) if found >= wall)
             return
         for day in self._days(wall // _DAY, last_day):
             times, midnight = self._times_on(day), day * _DAY
             for second in islice(times, bisect_left(times, wall - midnight), None):
                 yield midnight + second
 
-    def _days(self, first: int, last: int) -> Iterator[int]:
-        for period in self._periods(first, last):
-            yield from (day for day in self._days_of(period) if first <= day <= last)
+    def _picked(self, first: int, last: int) -> Iterator[int]:
+        """BYSETPOS: the nth slots of each period, from its front or its end, without laying them all out."""
+        days = self._days(self._period_of(first), last + _LONGEST[self.frequency])
+        for _, each in groupby(days, self._period_of):
+            period = list(each)
+            times = self._times_on(period[0])
+            size = len(period) * len(times)
+            places = sorted({n - 1 if n > 0 else size + n for n in self.positions})
+            for day, time in (divmod(place, len(times)) for place in places if 0 <= place < size):
+                wall = period[day] * _DAY + times[time]
+                if wall >= self.start:
+                    yield wall
 
-    def _picked(self, period: int) -> list[int]:
-        """BYSETPOS: the nth slots of a period, from its front or its end, without laying them all out."""
-        days = list(self._days_of(period))
-        times = self._times_on(days[0]) if days else ()
-        size = len(days) * len(times)
-        places = {n - 1 if n > 0 else size + n for n in self.positions}
-        found = (divmod(place, len(times)) for place in places if 0 <= place < size)
-        walls = sorted(days[day] * _DAY + times[time] for day, time in found)
-        return [wall for wall in walls if wall >= self.start]
-
-    def _periods(self, first: int, last: int) -> Iterator[int]:
-        """The numbers of the periods that share a day with [first, last]."""
-        number = max(0, self._period_at(first))
-        while self._first_day(number) <= last:
-            yield number
-            number += 1
-
-    def _period_at(self, day: int) -> int:
-        """The last period that begins on or before that day, counted from DTSTART's, which is 0."""
-        when, start = _date(day), _date(self.start // _DAY)
-        match self.frequency:
-            case Frequency.YEARLY:
-                return (when.year - start.year) // self.interval
-            case Frequency.MONTHLY:
-                months = (when.year - start.year) * 12 + when.month - start.month
-                return months // self.interval
-            case Frequency.WEEKLY:
-                return (day - self._first_day(0)) // (7 * self.interval)
-            case Frequency.DAILY:
-                return (day - self.start // _DAY) // self.interval
-            case _:
-                return day - self.start // _DAY
-
-    def _first_day(self, period: int) -> int:
-        start_day = self.start // _DAY
-        start = _date(start_day)
-        match self.frequency:
-            case Frequency.YEARLY:
-                return _day(start.year + period * self.interval, 1)
-            case Frequency.MONTHLY:
-                month = start.month - 1 + period * self.interval
-                return _day(start.year + month // 12, month % 12 + 1)
-            case Frequency.WEEKLY:
-                return start_day - (start.weekday() - self.week_start) % 7 + period * 7 * self.interval
-            case Frequency.DAILY:
-                return start_day + period * self.interval
-            case _:
-                return start_day + period
-
-    def _days_of(self, period: int) -> Iterator[int]:
-        first = self._first_day(period)
-        when = _date(first)
-        if self.frequency is Frequency.YEARLY:
-            months = sorted(self.months) if self.months and not self.weeks else range(1, 13)
-            spans = [(_day(when.year, month), _day(when.year, month + 1)) for month in months]
-        elif self.frequency is Frequency.MONTHLY:
-            spans = [(first, _day(when.year, when.month + 1))]
-        else:
-            spans = [(first, first + (7 if self.frequency is Frequency.WEEKLY else 1))]
-        for low, high in spans:
-            yield from filter(self._lets_through, range(low, high))
-
-    def _lets_through(self, day: int) -> bool:
+    def _period_of(self, day: int) -> int:
+        """The first day of the year, month or week in which that day lies."""
         when = _date(day)
-        if self.months and when.month not in self.months:
-            return False
-        if self.month_days and not _holds(self.month_days, when.day, _length(when)):
-            return False
-        if self.weekdays and not self._has_weekday(day, when):
-            return False
-        if self.year_days:
-            number, length = day - _day(when.year, 1) + 1, _day(when.year, 13) - _day(when.year, 1)
-            if not _holds(self.year_days, number, length):
-                return False
-        return not self.weeks or _holds(self.weeks, *self._week(day, when.year))
+        match self.frequency:
+            case Frequency.YEARLY:
+                return day_of(when.year)
+            case Frequency.MONTHLY:
+                return day - when.day + 1
+            case Frequency.WEEKLY:
+                return day - (when.weekday() - self.days.week_start) % 7
+            case _:
+                return day
 
-    def _has_weekday(self, day: int, when: date) -> bool:
-        in_year = self.frequency is Frequency.YEARLY and not self.months
-        number = day - _day(when.year, 1) if in_year else when.day - 1
-        length = _day(when.year, 13) - _day(when.year, 1) if in_year else _length(when)
-        weekday = when.weekday()
-        nth, nth_last = number // 7 + 1, -((length - number - 1) // 7) - 1
-        return not self.weekdays.isdisjoint(
-            {ByDay(0, weekday), ByDay(nth, weekday), ByDay(nth_last, weekday)}
-        )
+    def _days(self, first: int, last: int) -> Iterator[int]:
+        for new_year, days in self._years(first, last):
+            for day in members(days):
+                yield new_year + day
 
-    def _week(self, day: int, year: int) -> tuple[int, int]:
-        """The number of the week in which a day lies, and how many weeks its week-year has."""
-        for candidate in (year + 1, year, year - 1):
-            first = self._week_one(candidate)
-            if day >= first:
-                weeks = (self._week_one(candidate + 1) - first) // 7
-                return (day - first) // 7 + 1, weeks
-        raise AssertionError("a day lies in its year or the one before")
+    def _has_day(self, day: int) -> bool:
+        return any(days for _, days in self._years(day, day))
 
-    def _week_one(self, year: int) -> int:
-        """The first day of the first week that has four days in that year: the week of 4 January."""
-        fourth = _day(year, 1) + 3
-        return fourth - (_date(fourth).weekday() - self.week_start) % 7
+    def _years(self, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """Years from `first` to `last`: their first day, and a mask of the days at which the rule fires."""
+        for year in range(_date(first).year, min(_date(last).year, _LAST_YEAR) + 1):
+            new_year = day_of(year)
+            days = days_of_year(self.days, year)
+            if self.interval > 1:
+                days &= self._in_periods(year, new_year)
+            if first > new_year:
+                days &= ~below(first - new_year)
+            if last < new_year + 365:
+                days &= below(last - new_year + 1)
+            yield new_year, days
+
+    def _in_periods(self, year: int, new_year: int) -> int:
+        """The days of a year that lie in the periods which INTERVAL picks."""
+        start_day = self.start // _DAY
+        start, interval = _date(start_day), self.interval
+        match self.frequency:
+            case Frequency.YEARLY:
+                return 0 if (year - start.year) % interval else ALL_DAYS
+            case Frequency.MONTHLY:
+                passed = (year - start.year) * 12 - start.month + 1
+                return union(
+                    month.mask
+                    for number, month in enumerate(months_of(year), passed)
+                    if number % interval == 0
+                )
+            case Frequency.WEEKLY:
+                week, step = self._period_of(start_day) - new_year, 7 * interval
+                return union(shifted(below(7), at) for at in range(week % step - step, 366, step))
+            case Frequency.DAILY:
+                return mask_of(range((start_day - new_year) % interval, 366, interval))
+            case _:
+                return ALL_DAYS
 
     def _times_on(self, day: int) -> Sequence[int]:
         return self._drifting_times(day) if self.times is None else self.times
@@ -243,12 +213,23 @@ class Recurrence:
 
     def _drifting_times(self, day: int) -> Sequence[int]:
         """The steps of a rule below a day that fall on that day, unlimited by BY parts of its own unit or above."""
-        unit = STEP[self.frequency]
-        step, offsets = unit * self.interval, self._spread(())
-        first = (self.start // unit * unit - day * _DAY) % step
+        step, offsets = STEP[self.frequency] * self.interval, self._spread(())
+        first = (self._first_step - day * _DAY) % step
         if len(offsets) == 1:
             return range(first + offsets[0], _DAY, step)
         return [begin + offset for begin in range(first, _DAY, step) for offset in offsets]
+
+    def _count_steps(self, start: int, end: int) -> int:
+        """How many of those lie in [start, end): by division."""
+        step, first = STEP[self.frequency] * self.interval, self._first_step
+        return sum(
+            (start - first - offset) // -step - (end - first - offset) // -step for offset in self._spread(())
+        )
+
+    @property
+    def _first_step(self) -> int:
+        unit = STEP[self.frequency]
+        return self.start // unit * unit
 
     @property
     def limited(self) -> bool:
@@ -275,20 +256,5 @@ class Recurrence:
         )
 
 
-def _holds(numbers: frozenset[int], number: int, size: int) -> bool:
-    """Numbers below zero count from the end."""
-    return number in numbers or number - size - 1 in numbers
-
-
 def _date(day: int) -> date:
-    return date.fromordinal(day + _EPOCH_ORDINAL)
-
-
-def _day(year: int, month: int) -> int:
-    """The first day of a month; month 13 is the next January. Years past all tables are far away."""
-    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
-    return date(year, month, 1).toordinal() - _EPOCH_ORDINAL if year <= _LAST_YEAR else _FAR
-
-
-def _length(when: date) -> int:
-    return _day(when.year, when.month + 1) - _day(when.year, when.month)
+    return date.fromordinal(day + EPOCH_ORDINAL)

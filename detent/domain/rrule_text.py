@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Final, NamedTuple, TypeVar
 
@@ -11,7 +12,8 @@ from detent.domain.cron import clean_expression
 from detent.domain.errors import SpecError, quoted
 from detent.domain.instant import instant_of, seconds_of
 from detent.domain.limits import EARLIEST, LATEST, MAX_RRULE_COUNT
-from detent.domain.rrule import STEP, WEEKDAY_CODES, ByDay, Frequency, Recurrence
+from detent.domain.rrule import STEP, WEEKDAY_CODES, Frequency, Recurrence
+from detent.domain.rrule_days import ByDay, DayParts
 from detent.domain.zone import Zone
 
 T = TypeVar("T")
@@ -26,16 +28,17 @@ _DAY_END: Final = (0, 0, 0, 23, 59, 59)
 _BYDAY: Final = re.compile(r"([+-]?\d{1,2})?(MO|TU|WE|TH|FR|SA|SU)", re.ASCII)
 _INTEGER: Final = re.compile(r"[+-]?\d{1,6}", re.ASCII)
 
-_LISTS: Final[Mapping[str, tuple[str, int, int, bool]]] = {
-    "BYMONTH": ("months", 1, 12, False),
-    "BYWEEKNO": ("weeks", 1, 53, True),
-    "BYYEARDAY": ("year_days", 1, 366, True),
-    "BYMONTHDAY": ("month_days", 1, 31, True),
-    "BYHOUR": ("hours", 0, 23, False),
-    "BYMINUTE": ("minutes", 0, 59, False),
-    "BYSECOND": ("seconds", 0, 59, False),
-    "BYSETPOS": ("positions", 1, 366, True),
+_LISTS: Final[Mapping[str, tuple[int, int, bool]]] = {
+    "BYMONTH": (1, 12, False),
+    "BYWEEKNO": (1, 53, True),
+    "BYYEARDAY": (1, 366, True),
+    "BYMONTHDAY": (1, 31, True),
+    "BYHOUR": (0, 23, False),
+    "BYMINUTE": (0, 59, False),
+    "BYSECOND": (0, 59, False),
+    "BYSETPOS": (1, 366, True),
 }
+"""The least, the largest, and whether they may count from the end."""
 _KNOWN: Final = ("FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY", *_LISTS)
 _ELSEWHERE: Final = {
     "DTSTART": "set start_at (and the timezone) instead",
@@ -92,17 +95,27 @@ def _advice_on(name: str) -> str:
 
 def _rule(body: str, parts: Mapping[str, _Part], start: int, zone: Zone) -> Recurrence:
     def number(name: str, default: int, high: int) -> int:
-        return _integer(name, parts[name], 1, high, negative=False) if name in parts else default
+        return _integer(name, parts[name], 1, high) if name in parts else default
 
     frequency = _frequency(parts["FREQ"])
     lists = {
-        field: _integers(name, parts[name], low, high, negative=negative) if name in parts else frozenset()
-        for name, (field, low, high, negative) in _LISTS.items()
+        name: _integers(name, parts[name], low, high, negative=negative)
+        if name in parts
+        else frozenset[int]()
+        for name, (low, high, negative) in _LISTS.items()
     }
-    weekdays = _weekdays(parts["BYDAY"], frequency) if "BYDAY" in parts else frozenset[ByDay]()
+    days = DayParts(
+        months=lists["BYMONTH"],
+        weeks=lists["BYWEEKNO"],
+        year_days=lists["BYYEARDAY"],
+        month_days=lists["BYMONTHDAY"],
+        weekdays=_weekdays(parts["BYDAY"], frequency) if "BYDAY" in parts else frozenset(),
+        week_start=_week_start(parts["WKST"]) if "WKST" in parts else 0,
+        nth_of_year=frequency is Frequency.YEARLY and not lists["BYMONTH"],
+    )
     _refuse_misplaced(parts, frequency)
-    _refuse_impossible(parts, lists)
-    filled = _filled(frequency, start, lists, weekdays)
+    _refuse_impossible(parts, days)
+    wall, unit = instant_of(start), STEP.get(frequency, _DAY)
     recurrence = Recurrence(
         source=body,
         frequency=frequency,
@@ -110,39 +123,29 @@ def _rule(body: str, parts: Mapping[str, _Part], start: int, zone: Zone) -> Recu
         interval=number("INTERVAL", 1, _MAX_INTERVAL),
         count=number("COUNT", 0, MAX_RRULE_COUNT) or None,
         until=_until(parts["UNTIL"], zone) if "UNTIL" in parts else None,
-        week_start=_week_start(parts["WKST"]) if "WKST" in parts else 0,
-        **filled,  # type: ignore[arg-type]
+        days=_filled(days, frequency, wall),
+        hours=lists["BYHOUR"] or frozenset((wall.hour,) if unit > 3600 else ()),
+        minutes=lists["BYMINUTE"] or frozenset((wall.minute,) if unit > 60 else ()),
+        seconds=lists["BYSECOND"] or frozenset((wall.second,) if unit > 1 else ()),
+        positions=lists["BYSETPOS"],
     )
     _refuse_drifting(recurrence, parts)
     return recurrence
 
 
-def _filled(
-    frequency: Frequency,
-    start: int,
-    lists: Mapping[str, frozenset[int]],
-    weekdays: frozenset[ByDay],
-) -> dict[str, frozenset[int] | frozenset[ByDay]]:
-    """What the RFC takes from DTSTART where the rule is silent."""
-    filled: dict[str, frozenset[int] | frozenset[ByDay]] = {**lists, "weekdays": weekdays}
-    wall = instant_of(start)
-    unit = STEP.get(frequency, _DAY)
-    for field, value, belongs in (
-        ("hours", wall.hour, unit > 3600),
-        ("minutes", wall.minute, unit > 60),
-        ("seconds", wall.second, unit > 1),
-    ):
-        if belongs and not filled[field]:
-            filled[field] = frozenset((value,))
-    if weekdays or lists["year_days"] or lists["month_days"]:
-        return filled
-    if frequency is Frequency.WEEKLY or lists["weeks"]:
-        filled["weekdays"] = frozenset((ByDay(0, wall.weekday()),))
-    elif frequency in (Frequency.YEARLY, Frequency.MONTHLY):
-        filled["month_days"] = frozenset((wall.day,))
-        if frequency is Frequency.YEARLY and not lists["months"]:
-            filled["months"] = frozenset((wall.month,))
-    return filled
+def _filled(days: DayParts, frequency: Frequency, wall: datetime) -> DayParts:
+    """What the RFC takes from DTSTART where the rule is silent about days."""
+    if days.weekdays or days.year_days or days.month_days:
+        return days
+    if frequency is Frequency.WEEKLY or days.weeks:
+        return replace(days, weekdays=frozenset((ByDay(0, wall.weekday()),)))
+    if frequency is Frequency.MONTHLY:
+        return replace(days, month_days=frozenset((wall.day,)))
+    if frequency is Frequency.YEARLY:
+        return replace(
+            days, months=days.months or frozenset((wall.month,)), month_days=frozenset((wall.day,))
+        )
+    return days
 
 
 def _frequency(part: _Part) -> Frequency:
@@ -154,7 +157,7 @@ def _frequency(part: _Part) -> Frequency:
         raise _refused("bad_value", part.value, part.position, advice) from None
 
 
-def _integer(name: str, part: _Part, low: int, high: int, *, negative: bool) -> int:
+def _integer(name: str, part: _Part, low: int, high: int, *, negative: bool = False) -> int:
     if not _INTEGER.fullmatch(part.value):
         advice = f"{name} takes whole numbers, not {quoted(part.value)}"
         raise _refused("bad_value", part.value, part.position, advice)
@@ -237,9 +240,11 @@ def _refuse_misplaced(parts: Mapping[str, _Part], frequency: Frequency) -> None:
             raise _refused("conflict", name, parts[name].position, advice)
 
 
-def _refuse_impossible(parts: Mapping[str, _Part], lists: Mapping[str, frozenset[int]]) -> None:
-    months, days = lists["months"] or range(1, 13), lists["month_days"]
-    if days and all(abs(day) > _LONGEST_MONTH[month] for day in days for month in months):
+def _refuse_impossible(parts: Mapping[str, _Part], days: DayParts) -> None:
+    months = days.months or range(1, 13)
+    if days.month_days and all(
+        abs(day) > _LONGEST_MONTH[month] for day in days.month_days for month in months
+    ):
         part = parts["BYMONTHDAY"]
         name = " or ".join(date(2000, month, 1).strftime("%B") for month in months)
         advice = f"never fires: no {name} has a day {part.value}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from itertools import pairwise
+from heapq import merge
+from itertools import groupby, islice, pairwise
 from typing import Final
 
 from detent.domain.duration import words_of
@@ -20,7 +21,8 @@ def shortest_gap(triggers: Triggers, after: datetime) -> timedelta:
     least = min(_gap_of(trigger) for trigger in triggers.each)
     if len(triggers.each) == 1:
         return least
-    slots = triggers.upcoming(after, _LOOK_AT)
+    merged = merge(*(trigger.upcoming(after) for trigger in triggers.each))
+    slots = islice((slot for slot, _ in groupby(merged)), _LOOK_AT)
     return min([least, *(later - earlier for earlier, later in pairwise(slots))])
 
 

@@ -55,6 +55,13 @@ class Trigger:
                 return None
         return None
 
+    def upcoming(self, after: datetime) -> Iterator[datetime]:
+        """The next slots that are not excluded, one by one."""
+        slot = self.next(after)
+        while slot is not None:
+            yield slot
+            slot = self.next(slot)
+
     def previous(self, before: datetime) -> datetime | None:
         """The last slot strictly before that is not excluded."""
         if self.exclude is None and not isinstance(self.rule, WallClock):

@@ -140,6 +140,34 @@ def test_next_takes_no_longer_many_years_after_the_start(text):
 
 # R-TIME-9
 @pytest.mark.parametrize(
+    ("text", "slot"),
+    [
+        ("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO", "2044-02-29"),
+        ("FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;BYHOUR=9;BYMINUTE=0;BYSECOND=0", "2044-02-29"),
+        ("FREQ=YEARLY;BYDAY=53MO;BYMONTHDAY=30", "2052-12-30"),
+        ("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;BYSETPOS=1", "2044-02-29"),
+    ],
+)
+def test_days_decades_away_are_found_without_looking_at_those_between(text, slot):
+    """Each `next` looked at 6,000 days; a schedule of 32 such rules took a minute and a half to register."""
+    ours = rule(text)
+    begin = time.perf_counter()
+    for _ in range(100):
+        assert local(ours, "2026-11-19T08:00:00Z", 1) == [slot]
+    assert time.perf_counter() - begin < 1
+
+
+# R-TIME-8
+def test_counting_divides_and_multiplies():
+    """Twenty years in which every second of every seventh minute fires: laid out day by day this took seconds."""
+    ours = rule("FREQ=MINUTELY;INTERVAL=7;BYSECOND=" + ",".join(map(str, range(60))))
+    begin = time.perf_counter()
+    assert ours.count(datetime(2000, 1, 1, 5, tzinfo=UTC), datetime(2020, 1, 1, 5, tzinfo=UTC)) == 90_164_580
+    assert time.perf_counter() - begin < 1
+
+
+# R-TIME-9
+@pytest.mark.parametrize(
     ("text", "code", "position", "advice"),
     [
         ("", "empty", 0, ""),

@@ -10,6 +10,7 @@ from detent.domain.spacing import refuse_too_often, shortest_gap
 from detent.domain.spec import parse_triggers
 from detent.domain.spread import Spread
 from detent.domain.stable import stable_hash
+from detent.domain.trigger import Trigger, Triggers
 
 NOW = datetime(2026, 11, 19, 8, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -86,3 +87,25 @@ def test_firing_more_often_than_the_tenants_minimum_is_refused():
     ):
         refuse_too_often(parse_triggers([{"cron": "*/30 * * * * *"}], as_of=NOW), MINUTE, NOW)
     refuse_too_often(parse_triggers([{"cron": "*/30 * * * * *"}], as_of=NOW), timedelta(seconds=1), NOW)
+
+
+class Asked:
+    """Fires at one second of each minute, and counts how often it is asked."""
+
+    def __init__(self, second: int) -> None:
+        self.second, self.times = second, 0
+
+    def next(self, after: datetime) -> datetime:
+        self.times += 1
+        return after.replace(second=self.second) + MINUTE
+
+    def shortest_gap(self) -> timedelta:
+        return MINUTE
+
+
+# R-TIME-7
+def test_a_union_is_not_asked_trigger_by_trigger_for_each_of_its_slots():
+    rules = [Asked(second) for second in range(0, 60, 2)]
+    together = Triggers(tuple(Trigger(rule=rule) for rule in rules))
+    assert shortest_gap(together, NOW) == timedelta(seconds=2)
+    assert sum(rule.times for rule in rules) < 2_000
