@@ -255,9 +255,9 @@ def _duration(given: Mapping[str, object], key: str, within: str = "") -> timede
 def _integer(
     given: Mapping[str, object], key: str, default: int, low: int, high: int, within: str = ""
 ) -> int:
-    value = given.get(key, default)
-    if value is default:
+    if key not in given:
         return default
+    value = given[key]
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise _refused(
             f"{within}/{key}" if within else key,
@@ -282,11 +282,13 @@ def _flag(given: Mapping[str, object], key: str) -> bool:
 
 
 def _canonical(value: Mapping[str, object], field: str) -> str:
+    """`field` is the part to blame for the size."""
     try:
-        text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
-        text.encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise _refused(field, "bad_json", f"{field} can't be written as JSON: {error}") from None
+        text = _json(value)
+    except (TypeError, ValueError, RecursionError):
+        for key, part in value.items():
+            _refuse_no_json(key, part)
+        raise
     if len(text) > _MAX_PAYLOAD:
         raise _refused(
             field,
@@ -295,6 +297,19 @@ def _canonical(value: Mapping[str, object], field: str) -> str:
         )
     if "\\u0000" in text:
         raise _refused(field, "bad_json", f"{field} holds a NUL character, which PostgreSQL can't store")
+    return text
+
+
+def _refuse_no_json(field: str, value: object) -> None:
+    try:
+        _json(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _refused(field, "bad_json", f"{field} can't be written as JSON: {error}") from None
+
+
+def _json(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    text.encode()  # PostgreSQL stores no lone surrogates
     return text
 
 
