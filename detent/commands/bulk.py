@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from detent.commands.schedules import Actor, NotFound
+from detent.commands.schedules import JUST_AFTER, Actor, NotFound
+from detent.commands.window import due_at
 from detent.domain.errors import SpecError
-from detent.domain.plan import Plan, plan
+from detent.domain.plan import Plan
 from detent.domain.schedule import Schedule, register
+from detent.domain.window import window
 from detent.settings import Settings
 from detent.store import planning, schedules
 from detent.store.pool import Connection
@@ -45,10 +47,17 @@ async def create_many(
         )  # fmt: skip
         taken = [one for name, one in drawn.items() if name not in ids]
         refused += [Refused(one.place, _taken(one.schedule.name)) for one in taken]
+        made = [(ids[n], one) for n, one in drawn.items() if n in ids and not one.schedule.paused]
+        omissions = [
+            (schedule_id, start, end, reason.value, count)
+            for schedule_id, one in made
+            for start, end, reason, count in one.window.omissions
+        ]
+        if omissions:
+            await schedules.omit_many(connection, omissions)
         firings = [
-            (ids[name], slot, one.schedule.cadence.spread.in_window(str(ids[name]), slot), kind.value)
-            for name, one in drawn.items()
-            if name in ids and not one.schedule.paused
+            (schedule_id, slot, due_at(one.schedule.cadence, schedule_id, slot, kind, as_of), kind.value)
+            for schedule_id, one in made
             for slot, kind in one.window.promises
         ]
         if firings:
@@ -68,7 +77,7 @@ def _draw(
 ) -> tuple[dict[str, _Drawn], list[Refused]]:
     drawn: dict[str, _Drawn] = {}
     refused: list[Refused] = []
-    begin, until = as_of + timedelta.resolution, as_of + settings.look_ahead_delta
+    begin, ahead = as_of + JUST_AFTER, settings.look_ahead_delta
     windows: dict[str, Plan] = {}
     for place, spec in enumerate(specs):
         try:
@@ -79,11 +88,11 @@ def _draw(
         except SpecError as error:
             refused.append(Refused(place, error))
             continue
-        window = windows.get(schedule.cadence_text)
-        if window is None:
-            window = plan(schedule.cadence, begin, 0, as_of=as_of, until=until)
-            windows[schedule.cadence_text] = window
-        drawn[schedule.name] = _Drawn(place, schedule, window)
+        first = windows.get(schedule.cadence_text)
+        if first is None:
+            first = window(schedule.cadence, begin, 0, as_of=as_of, ahead=ahead)
+            windows[schedule.cadence_text] = first
+        drawn[schedule.name] = _Drawn(place, schedule, first)
     return drawn, refused
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from detent.commands.window import account_for_the_past, plan_window, promise_once
-from detent.domain.errors import DetentError, SpecError
-from detent.domain.plan import Kind, Omission, Reason
+from detent.commands.window import account_for_the_past, plan_window, promise_once, readable
+from detent.domain.errors import UNREADABLE, DetentError, SpecError, said
+from detent.domain.plan import Cadence, Kind
 from detent.domain.schedule import Schedule, read_cadence, register
 from detent.settings import Settings
 from detent.store import planning, schedules
@@ -18,7 +18,8 @@ from detent.store.pool import Connection
 from detent.store.schedules import Stored, Tenant
 
 DEFAULT_TENANT: Final = "default"
-_MILLISECOND: Final = 1000
+JUST_AFTER: Final = timedelta.resolution
+"""A change accounts for its own instant, too; what is new begins after it."""
 
 
 class NotFound(DetentError):
@@ -62,113 +63,89 @@ class Commands:
             schedule = _registered(spec, as_of, tenant, actor)
             schedule_id = await schedules.insert_schedule(
                 self.connection, tenant.id, schedule, status="paused" if schedule.paused else "active",
-                origin=origin, declared=declared, by=actor.by, reason=actor.reason, first=as_of,
+                origin=origin, declared=declared, by=actor.by, reason=actor.reason, first=as_of + JUST_AFTER,
             )  # fmt: skip
             if schedule_id is None:
                 raise Conflict(
                     f'there is already a schedule "{schedule.name}": edit it, or choose another name'
                 )
-            if schedule.paused:
-                await schedules.set_timer(
-                    self.connection, schedule_id, as_of, active=False, fired=0, revision=1
-                )
-            else:
-                await self._plan(schedule_id, schedule, as_of, as_of, fired=0, revision=1)
+            if not schedule.paused:
+                await plan_window(
+                    self.connection, self.settings, schedule_id, schedule.cadence, as_of + JUST_AFTER, as_of,
+                    fired=0, revision=1, before=None,
+                )  # fmt: skip
             return schedule_id
 
     async def edit(
         self, name: str, spec: Mapping[str, object], actor: Actor, *, declared: str | None = None
     ) -> int:
-        """A new revision, from now on. Returns its number."""
+        """A new revision, from now on. Returns its number. Whether it is paused stays as it is, if nothing is said."""
         async with self.connection.transaction():
             tenant, stored, as_of = await self._locked(name, actor)
             schedule = _registered(_with_old_anchors(spec, stored), as_of, tenant, actor)
             if schedule.name != name:
                 raise SpecError("a schedule keeps its name", code="conflict", field="name")
-            stored = await self._account(stored, as_of)
+            stored = await account_for_the_past(self.connection, stored, as_of)
             number = stored.revision + 1
             await schedules.revise(
-                self.connection,
-                stored.id,
-                number,
-                schedule,
-                by=actor.by,
-                reason=actor.reason,
-                declared=declared,
-            )
-            if stored.status == "paused":
-                await schedules.replace_waiting(self.connection, stored.id)
-                return number
-            await schedules.set_status(self.connection, stored.id, "active", None)
-            ahead = await schedules.ahead(self.connection, stored.id, as_of + timedelta.resolution)
-            await self._plan(
-                stored.id,
-                schedule,
-                as_of + timedelta.resolution,
-                as_of,
-                fired=max(0, stored.fired_count - ahead),
-                revision=number,
-            )
+                self.connection, stored.id, number, schedule, by=actor.by, reason=actor.reason, declared=declared
+            )  # fmt: skip
+            if schedule.paused or (stored.status == "paused" and "paused" not in spec):
+                paused = stored._replace(revision=number, next_at=as_of + JUST_AFTER)
+                await self._withhold(paused, actor, stored.paused_until)
+            else:
+                edited = stored._replace(revision=number)
+                await self._go_on(edited, schedule.cadence, as_of + JUST_AFTER, as_of)
             return number
 
     async def pause(self, name: str, actor: Actor, *, until: datetime | None = None) -> None:
         """Nothing of it is claimed from here on. What falls into the pause does not fire afterwards."""
         async with self.connection.transaction():
             _, stored, as_of = await self._locked(name, actor)
-            if stored.status == "paused":
-                await schedules.set_status(self.connection, stored.id, "paused", actor.reason, until)
-                return
-            stored = await self._account(stored, as_of)
-            await schedules.set_status(self.connection, stored.id, "paused", actor.reason, until)
-            await schedules.set_timer(
-                self.connection,
-                stored.id,
-                None,
-                active=False,
-                fired=stored.fired_count,
-                revision=stored.revision,
-            )
-            await schedules.hold(self.connection, stored.id, "paused", [], everything=True)
+            if until is not None and until <= as_of:
+                raise SpecError("the end of a pause must lie ahead", code="out_of_range", field="until")
+            await self._withhold(await account_for_the_past(self.connection, stored, as_of), actor, until)
 
     async def resume(self, name: str, actor: Actor) -> None:
+        """From now on, or from the end of its pause, if that has come already."""
         async with self.connection.transaction():
             _, stored, as_of = await self._locked(name, actor)
-            if stored.status != "paused":
+            if stored.status not in ("paused", "parked"):
                 raise Conflict(f'"{name}" is not paused')
-            cadence = read_cadence(stored.cadence)
-            begin = stored.next_at or as_of
-            if begin < as_of:
-                await _omit(self.connection, stored.id, begin, as_of, Reason.PAUSED)
-            await schedules.set_status(self.connection, stored.id, "active", None)
-            await schedules.release(self.connection, stored.id, None)
-            await plan_window(
-                self.connection, self.settings, stored.id, cadence, max(begin, as_of), as_of,
-                fired=stored.fired_count, revision=stored.revision,
-            )  # fmt: skip
+            try:
+                read_cadence(stored.cadence)
+            except UNREADABLE as error:
+                raise Conflict(f'"{name}" can\'t be read: edit it ({said(error)})') from error
+            await self._resume(stored, as_of)
+
+    async def end_pause(self, name: str, actor: Actor) -> str | None:
+        """The same, if the pause still has an end, and it has come. One that can't be read is parked: says why."""
+        async with self.connection.transaction():
+            _, stored, as_of = await self._locked(name, actor)
+            if stored.paused_until is None or stored.paused_until > as_of:
+                raise Conflict(f'the pause of "{name}" is not over')
+            try:
+                read_cadence(stored.cadence)
+            except UNREADABLE as error:
+                await planning.park(self.connection, stored.id, stored.revision, said(error))
+                return said(error)
+            await self._resume(stored, as_of)
+            return None
 
     async def delete(self, name: str, actor: Actor) -> None:
         """Its history stays; what waits of it ends as withdrawn."""
         async with self.connection.transaction():
             _, stored, as_of = await self._locked(name, actor)
-            stored = await self._account(stored, as_of)
+            stored = await account_for_the_past(self.connection, stored, as_of)
             await schedules.set_status(self.connection, stored.id, "deleted", actor.reason)
-            await schedules.set_timer(
-                self.connection,
-                stored.id,
-                None,
-                active=False,
-                fired=stored.fired_count,
-                revision=stored.revision,
-            )
-            await schedules.hold(self.connection, stored.id, "deleted", [], everything=True)
+            await self._stop_timer(stored)
+            await schedules.hold(self.connection, stored.id, "deleted")
 
     async def trigger(self, name: str, actor: Actor) -> datetime:
-        """One firing now, beside the slots. Its identity is its microsecond, which no slot can have."""
+        """One firing now, beside the slots."""
         async with self.connection.transaction():
             _, stored, as_of = await self._locked(name, actor)
-            at = as_of if as_of.microsecond % _MILLISECOND else as_of + timedelta(microseconds=1)
-            await promise_once(self.connection, stored.id, at, Kind.MANUAL)
-            return at
+            return await promise_once(self.connection, stored.id, as_of, Kind.MANUAL)
 
     async def declare(self, spec: Mapping[str, object], actor: Actor, *, origin: str) -> bool:
         """What code says a schedule is: created, edited if it says something else than before, else left alone."""
@@ -201,35 +178,32 @@ class Commands:
             raise NotFound(f'there is no schedule "{name}"')
         return tenant, stored, await planning.now(self.connection)
 
-    async def _account(self, stored: Stored, as_of: datetime) -> Stored:
-        """Every slot up to now becomes a firing or an omission under the revision that held until now."""
-        if stored.status == "paused" and stored.next_at is not None and stored.next_at < as_of:
-            await _omit(self.connection, stored.id, stored.next_at, as_of, Reason.PAUSED)
-            return stored._replace(next_at=as_of)
-        if not stored.active or stored.next_at is None:
-            return stored
-        return await account_for_the_past(self.connection, stored, as_of)
+    async def _withhold(self, stored: Stored, actor: Actor, until: datetime | None) -> None:
+        """What waits is held back; what is due at the end of the pause or later is not."""
+        await schedules.set_status(self.connection, stored.id, "paused", actor.reason, until)
+        await self._stop_timer(stored)
+        await schedules.replace_waiting(self.connection, stored.id)
+        await schedules.hold(self.connection, stored.id, "paused", until)
 
-    async def _plan(
-        self,
-        schedule_id: int,
-        schedule: Schedule,
-        begin: datetime,
-        as_of: datetime,
-        *,
-        fired: int,
-        revision: int,
-    ) -> None:
+    async def _stop_timer(self, stored: Stored) -> None:
+        await schedules.set_timer(
+            self.connection, stored.id, stored.next_at,
+            active=False, fired=stored.fired_count, revision=stored.revision,
+        )  # fmt: skip
+
+    async def _resume(self, stored: Stored, as_of: datetime) -> None:
+        end = min(as_of, stored.paused_until or as_of)
+        stored = await account_for_the_past(self.connection, stored, end - JUST_AFTER)
+        await self._go_on(stored, read_cadence(stored.cadence), end, as_of)
+
+    async def _go_on(self, stored: Stored, cadence: Cadence, begin: datetime, as_of: datetime) -> None:
+        """Active from `begin` on, by this cadence."""
+        await schedules.set_status(self.connection, stored.id, "active", None)
+        ahead = await schedules.ahead(self.connection, stored.id, begin)
         await plan_window(
-            self.connection,
-            self.settings,
-            schedule_id,
-            schedule.cadence,
-            begin,
-            as_of,
-            fired=fired,
-            revision=revision,
-        )
+            self.connection, self.settings, stored.id, cadence, begin, as_of,
+            fired=max(0, stored.fired_count - ahead), revision=stored.revision, before=readable(stored.cadence),
+        )  # fmt: skip
 
 
 def declaration(spec: Mapping[str, object]) -> str:
@@ -260,11 +234,5 @@ def _with_old_anchors(spec: Mapping[str, object], stored: Stored) -> Mapping[str
 
 
 def _without_anchor(trigger: Mapping[str, object]) -> str:
-    return json.dumps({k: v for k, v in trigger.items() if k != "start_at"}, sort_keys=True, default=str)
-
-
-async def _omit(
-    connection: Connection, schedule_id: int, start: datetime, end: datetime, reason: Reason
-) -> None:
-    omission = Omission(start, end, reason, None)
-    await schedules.omit(connection, schedule_id, [omission.start], [omission.end], [reason.value], [None])
+    plain = {("timezone" if k == "tz" else k): v for k, v in trigger.items() if k != "start_at"}
+    return json.dumps(plain, sort_keys=True, default=str)

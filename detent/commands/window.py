@@ -2,79 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
-from detent.domain.plan import Cadence, Kind, Omission, Plan, plan
+from detent.domain.errors import UNREADABLE
+from detent.domain.identity import off_the_millisecond
+from detent.domain.plan import Cadence, Kind, Omission, Plan, Reason, plan
 from detent.domain.schedule import read_cadence
+from detent.domain.window import window, withheld
 from detent.settings import Settings
 from detent.store import planning, schedules
 from detent.store.pool import Connection
 from detent.store.schedules import Stored
 
+_WITHHELD: Final = {"paused": Reason.PAUSED, "parked": Reason.PARKED}
+"""Why slots of such a schedule don't fire."""
 
-async def account_for_the_past(connection: Connection, stored: Stored, as_of: datetime) -> Stored:
-    """Slots before now that no planner has seen yet: promised late or omitted, as the misfire policy has it."""
-    assert stored.next_at is not None
-    cadence = read_cadence(stored.cadence)
-    past = plan(cadence, stored.next_at, stored.fired_count, as_of=as_of, until=as_of)
-    await _write(connection, stored.id, cadence, past, as_of)
+
+async def account_for_the_past(connection: Connection, stored: Stored, until: datetime) -> Stored:
+    """Every slot up to `until` that no planner has seen becomes a firing or an omission, under the revision that held.
+
+    The misfire policy decides what still fires late. Of a schedule that is paused, or can't be read, nothing does.
+    """
+    begin, reason = stored.next_at, _WITHHELD.get(stored.status)
+    if begin is None or begin > until:
+        return stored
+    after, cadence = until + timedelta.resolution, readable(stored.cadence)
+    if cadence is None:
+        past = Plan([], [Omission(begin, after, Reason.PARKED, None)], after)
+    elif reason is not None:
+        past = withheld(cadence, begin, after, reason)
+    else:
+        past = plan(cadence, begin, stored.fired_count, as_of=until, until=until)
+    await _write(connection, stored.id, cadence, past, until)
     return stored._replace(next_at=past.next_at, fired_count=stored.fired_count + len(past.promises))
 
 
 async def plan_window(
     connection: Connection, settings: Settings, schedule_id: int, cadence: Cadence, begin: datetime, as_of: datetime,
-    *, fired: int, revision: int,
+    *, fired: int, revision: int, before: Cadence | None,
 ) -> None:  # fmt: skip
     """Promises what lies in the look-ahead, withholds what waits there and is no slot any more, sets the cursor."""
-    window = plan(cadence, begin, fired, as_of=as_of, until=as_of + settings.look_ahead_delta)
-    await schedules.set_timer(
-        connection, schedule_id, window.next_at, active=window.next_at is not None,
-        fired=fired + len(window.promises), revision=revision,
+    found = window(
+        cadence, begin, fired, as_of=as_of, ahead=settings.look_ahead_delta, before=before
     )  # fmt: skip
-    slots = [promise.slot for promise in window.promises]
+    await schedules.set_timer(
+        connection, schedule_id, found.next_at, active=found.next_at is not None,
+        fired=fired + len(found.promises), revision=revision,
+    )  # fmt: skip
+    slots = [promise.slot for promise in found.promises]
     await schedules.replace_waiting(connection, schedule_id)
-    await schedules.hold(connection, schedule_id, "edited", slots, everything=False)
-    await schedules.release(connection, schedule_id, slots)
-    await _write(connection, schedule_id, cadence, window, as_of)
+    await schedules.hold_but(connection, schedule_id, "edited", as_of, slots)
+    await schedules.release(connection, schedule_id, slots, as_of)
+    await _write(connection, schedule_id, cadence, found, as_of)
     if any(slot < as_of + timedelta(seconds=settings.poll) for slot in slots):
         await schedules.notify(connection, "")
 
 
-async def promise_once(connection: Connection, schedule_id: int, at: datetime, kind: Kind) -> None:
-    """One firing due now, outside the cadence."""
+async def promise_once(
+    connection: Connection, schedule_id: int, as_of: datetime, kind: Kind, *, slot_at: datetime | None = None
+) -> datetime:
+    """One firing due now, outside the cadence. Its identity is its microsecond, which no slot can have."""
+    at = off_the_millisecond(as_of)
     await planning.ensure_partitions(connection, at, at)
-    await schedules.promise(connection, schedule_id, [at], [None], [at], [kind.value])
+    while not await schedules.promise(connection, schedule_id, [at], [slot_at], [as_of], [kind.value]):
+        at = off_the_millisecond(at + timedelta.resolution)  # somebody asked in the same microsecond
     await schedules.notify(connection, "")
+    return at
+
+
+def due_at(cadence: Cadence, schedule_id: int, slot: datetime, kind: Kind, as_of: datetime) -> datetime:
+    """What is late is due at once; the rest is spread as the schedule says."""
+    return as_of if kind is Kind.CATCH_UP else cadence.spread.in_window(str(schedule_id), slot)
+
+
+def readable(text: str) -> Cadence | None:
+    """None if this version can't read it."""
+    try:
+        return read_cadence(text)
+    except UNREADABLE:
+        return None
 
 
 async def _write(
-    connection: Connection, schedule_id: int, cadence: Cadence, found: Plan, as_of: datetime
+    connection: Connection, schedule_id: int, cadence: Cadence | None, found: Plan, as_of: datetime
 ) -> None:
-    if found.promises:
+    if found.promises and cadence is not None:
         slots = [promise.slot for promise in found.promises]
-        due = [
-            as_of
-            if promise.kind is Kind.CATCH_UP
-            else cadence.spread.in_window(str(schedule_id), promise.slot)
-            for promise in found.promises
-        ]
+        due = [due_at(cadence, schedule_id, slot, kind, as_of) for slot, kind in found.promises]
+        kinds = [promise.kind.value for promise in found.promises]
         await planning.ensure_partitions(connection, min(slots), max(slots))
-        await schedules.promise(
-            connection,
-            schedule_id,
-            slots,
-            [None] * len(slots),
-            due,
-            [promise.kind.value for promise in found.promises],
-        )
+        await schedules.promise(connection, schedule_id, slots, [None] * len(slots), due, kinds)
     if found.omissions:
-        await _omit(connection, schedule_id, found.omissions)
-
-
-async def _omit(connection: Connection, schedule_id: int, omissions: Sequence[Omission]) -> None:
-    await schedules.omit(
-        connection, schedule_id,
-        [o.start for o in omissions], [o.end for o in omissions],
-        [o.reason.value for o in omissions], [o.slots for o in omissions],
-    )  # fmt: skip
+        starts, ends, reasons, counts = zip(*found.omissions, strict=True)
+        await schedules.omit(connection, schedule_id, starts, ends, [r.value for r in reasons], counts)

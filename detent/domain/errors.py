@@ -55,6 +55,25 @@ class TooManySlots(DetentError):
     code = "too_many_slots"
 
 
+UNREADABLE: Final = (
+    DetentError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
+"""What reading a stored text may raise that this version doesn't understand, or that somebody wrote by hand."""
+
+_SAID_AT_MOST: Final = 500
+
+
+def said(error: BaseException) -> str:
+    """An error in one line, for the record."""
+    return f"{type(error).__name__}: {error}"[:_SAID_AT_MOST]
+
+
 SHOWN_AT_MOST: Final = 40
 
 

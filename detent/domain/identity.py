@@ -34,6 +34,11 @@ def firing_key(text: str) -> tuple[int, datetime]:
         raise _no_id(text) from None
 
 
+def off_the_millisecond(instant: datetime) -> datetime:
+    """The same microsecond or the next: slots lie on whole milliseconds, what is manual never does."""
+    return instant if instant.microsecond % 1000 else instant + _MICROSECOND
+
+
 def _no_id(text: str) -> SpecError:
     return SpecError(
         f"{quoted(text)} is no firing id: it looks like f_{'a' * _LENGTH}",

@@ -26,6 +26,8 @@ MAX_PROMISES: Final = 1_000
 """Of one schedule in one plan: a look-ahead of a schedule that fires every 30 ms. The rest follows in the next tick."""
 MAX_EXCLUDED: Final = 1_000
 """Excluded slots looked at one by one; more are one range, counted by the auditor."""
+MAX_COUNTED: Final = 1_000
+"""Slots of several triggers counted one by one: a planner has others to look after."""
 
 
 class MisfirePolicy(StrEnum):
@@ -109,7 +111,7 @@ def plan(cadence: Cadence, next_at: datetime, fired: int, *, as_of: datetime, un
         promises.append(Promise(slot, Kind.SLOT))
         slot = triggers.next(slot, fired + len(promises))
     if _excludes(triggers):
-        planned_to = slot if slot is not None and slot <= until else until + MILLISECOND
+        planned_to = slot if slot is not None and slot <= until else max(fresh_from, until + MILLISECOND)
         omissions += excluded(triggers, fresh_from, planned_to)
         slot = _back_to_excluded(triggers, slot, planned_to)
     return Plan(promises, omissions, slot)
@@ -144,15 +146,27 @@ def _misfired(cadence: Cadence, start: datetime, as_of: datetime, late: list[dat
 
 
 def omitted(triggers: Triggers, start: datetime, end: datetime, reason: Reason) -> Iterator[Omission]:
-    """The range, if a slot lies in it. Excluded slots in it share its fate and its reason."""
+    """The range, if a slot lies in it that would have fired; excluded slots in it share its fate and its reason."""
     if start >= end:
         return
-    try:
-        count: int | None = triggers.count(start, end)
-    except TooManySlots:
-        count = None
+    count = _count(triggers, start, end)
     if count != 0:
         yield Omission(start, end, reason, count)
+    elif _excludes(triggers):
+        yield from excluded(triggers, start, end)
+
+
+def _count(triggers: Triggers, start: datetime, end: datetime) -> int | None:
+    """None where counting would mean walking far: 0 means that there is none."""
+    first = triggers.next(just_before(start))
+    if first is None or first >= end:
+        return 0
+    try:
+        if len(triggers.each) > 1 and sum(each.count(start, end) for each in triggers.each) > MAX_COUNTED:
+            return None
+        return triggers.count(start, end)
+    except TooManySlots:
+        return None
 
 
 def excluded(triggers: Triggers, start: datetime, end: datetime) -> Iterator[Omission]:

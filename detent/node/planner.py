@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from detent import clock
-from detent.domain.errors import DetentError
+from detent.domain.errors import UNREADABLE, said
 from detent.domain.plan import Cadence, Kind, Plan, plan
 from detent.domain.schedule import read_cadence
 from detent.floor import Floor
@@ -157,8 +157,8 @@ class _Drawn:
         schedule_id, next_at, revision, fired, shard, text = row
         try:
             cadence, found = self._memo.get((text, next_at)) or self._think(text, next_at, fired)
-        except (DetentError, ValueError, KeyError, TypeError, ArithmeticError) as error:
-            self.parked.append(Parked(schedule_id, revision, f"{type(error).__name__}: {error}"[:500]))
+        except UNREADABLE as error:
+            self.parked.append(Parked(schedule_id, revision, said(error)))
             return
         firings, spread = self.moves.firings, cadence.spread
         for slot, kind in found.promises:

@@ -32,6 +32,6 @@ def add_planner(node: Node) -> Shards:
     shards.on_change = changed
     node.loop("deadlines", Deadlines(node.pool, node.events).tick, every=_DEADLINES_SECONDS)
     node.loop("reap", Reaper(node.pool, node.events).tick, every=_HOUSEKEEPING_SECONDS)
-    node.loop("pauses", Pauses(node.pool, node.settings).tick, every=_HOUSEKEEPING_SECONDS)
+    node.loop("pauses", Pauses(node.pool, node.settings, node.events).tick, every=_HOUSEKEEPING_SECONDS)
     node.loop("overlaps", Overlaps(node.pool, node.events).tick, every=_OVERLAPS_SECONDS)
     return shards

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from detent.domain.errors import DetentError
+from detent.domain.errors import UNREADABLE
 from detent.domain.retry import NEVER, Retry
 from detent.domain.schedule import read_work
 from detent.domain.settle import Outcome, settle_next, verdict_of
@@ -65,5 +65,5 @@ class Reaper:
 def _retry_of(orphan: Orphan) -> Retry:
     try:
         return read_work(orphan.work).retry if orphan.work else NEVER
-    except (DetentError, ValueError):
+    except UNREADABLE:
         return NEVER

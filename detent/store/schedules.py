@@ -24,6 +24,7 @@ class Stored(NamedTuple):
     id: int
     revision: int
     status: str
+    paused_until: datetime | None
     cadence: str
     origin: str | None
     """The app whose code declares it."""
@@ -84,7 +85,9 @@ async def promise_many(
 
 
 async def lock_schedule(connection: Connection, tenant_id: int, name: str) -> Stored | None:
-    row = await connection.fetchrow(statement("lock_schedule"), tenant_id, name)
+    """Two statements: what the second one reads was committed before the first one got its lock."""
+    schedule_id = await connection.fetchval(statement("lock_timer"), tenant_id, name)
+    row = await connection.fetchrow(statement("lock_schedule"), schedule_id)
     return Stored(**{**row, "spec": json.loads(row["spec"])}) if row else None
 
 
@@ -134,19 +137,32 @@ async def omit(
     await connection.execute(statement("omit"), schedule_id, starts, ends, reasons, counts)
 
 
+async def omit_many(
+    connection: Connection, omissions: Sequence[tuple[int, datetime, datetime, str, int | None]]
+) -> None:
+    """Schedule, from, to, reason, count."""
+    await connection.execute(statement("omit_many"), *zip(*omissions, strict=True))
+
+
 async def hold(
-    connection: Connection, schedule_id: int, reason: str, keep: Sequence[datetime], *, everything: bool
+    connection: Connection, schedule_id: int, reason: str, before: datetime | None = None
 ) -> list[datetime]:
-    return [
-        row[0] for row in await connection.fetch(statement("hold"), schedule_id, reason, keep, everything)
-    ]
+    """All that waits and is due before an instant, or at any time."""
+    return [row[0] for row in await connection.fetch(statement("hold"), schedule_id, reason, before)]
+
+
+async def hold_but(
+    connection: Connection, schedule_id: int, reason: str, after: datetime, keep: Sequence[datetime]
+) -> list[datetime]:
+    """The slots after an instant, but those that are kept."""
+    found = await connection.fetch(statement("hold_but"), schedule_id, reason, after, keep)
+    return [row[0] for row in found]
 
 
 async def release(
-    connection: Connection, schedule_id: int, slots: Sequence[datetime] | None
+    connection: Connection, schedule_id: int, slots: Sequence[datetime], as_of: datetime
 ) -> list[datetime]:
-    """Of these slots, or of all."""
-    return [row[0] for row in await connection.fetch(statement("release"), schedule_id, slots)]
+    return [row[0] for row in await connection.fetch(statement("release"), schedule_id, slots, as_of)]
 
 
 async def replace_waiting(connection: Connection, schedule_id: int) -> None:
@@ -158,7 +174,8 @@ async def ahead(connection: Connection, schedule_id: int, since: datetime) -> in
     return found
 
 
-async def overdue_pauses(connection: Connection, limit: int) -> list[tuple[str, str]]:
+async def overdue_pauses(connection: Connection, limit: int) -> list[tuple[int, str, str]]:
+    """Schedule, its tenant, its name."""
     return [tuple(row) for row in await connection.fetch(statement("overdue_pauses"), limit)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from detent.domain.errors import DetentError
+from detent.domain.errors import UNREADABLE, DetentError
 from detent.domain.schedule import Overlap, Work, read_work
 from detent.targets.context import Context
 from detent.targets.task import Task, bind
@@ -53,7 +53,7 @@ class Registry:
     def _prepare(self, work_text: str) -> Call:
         try:
             work = read_work(work_text)
-        except (DetentError, ValueError, KeyError, TypeError) as error:
+        except UNREADABLE as error:
             return _refusing(None, f"the work of this schedule can't be read: {error}")
         try:
             task = self._task_of(work)

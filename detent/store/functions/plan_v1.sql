@@ -29,7 +29,7 @@ begin
   return query
   with passed as (
     update detent.timer t
-    set next_at = coalesce(seen.next_at, t.next_at), active = seen.next_at is not null,
+    set next_at = seen.next_at, active = seen.next_at is not null,
         fired_count = t.fired_count + seen.fired, last_for = seen.at
     from unnest(t_id, t_seen, t_revision, t_next, t_fired) seen(id, at, revision, next_at, fired)
     where t.schedule_id = seen.id and t.next_at = seen.at and t.revision = seen.revision and t.active

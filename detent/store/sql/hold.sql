@@ -1,8 +1,7 @@
--- Waiting firings of a schedule are withheld. Held, not deleted: a resume, or an edit that yields the slot again, releases
--- them. $4: everything that waits (a pause); else the slots to come that are not kept (an edit), for what is manual, or
--- was begun, is not the cadence's any more. Locks: those waiting rows; a claim that is first has won.
-update detent.waiting set held = $2
-where schedule_id = $1 and held is distinct from $2
-  and ($4 or scheduled_for > detent.now() and scheduled_for <> all ($3::timestamptz[])
-             and scheduled_for = date_trunc('milliseconds', scheduled_for))
+-- What waits of a schedule is withheld: all of it, or what is due before $3, the end of a pause; a shorter pause lets go what
+-- a longer one withheld. Held, not deleted: a resume before its instant releases it. What an edit withheld stays so under a
+-- pause. Locks: those waiting rows; a claim that is first has won.
+update detent.waiting set held = case when $3::timestamptz is null or due_at < $3 then $2 end
+where schedule_id = $1 and ($2 <> 'paused' or held is null or held in ('paused', 'queued'))
+  and held is distinct from case when $3::timestamptz is null or due_at < $3 then $2 end
 returning scheduled_for

@@ -1,7 +1,5 @@
--- Held firings may run again, if their instant has not passed. Their place in the house is that of the new revision.
-update detent.waiting w
-set held = null
-from detent.timer t
-where t.schedule_id = w.schedule_id and w.schedule_id = $1 and w.held is not null and w.held <> 'queued'
-  and w.due_at > detent.now() and ($2::timestamptz[] is null or w.scheduled_for = any ($2))
-returning w.scheduled_for
+-- These slots were withheld, and may run again: their instant had not passed at $3. Locks: those waiting rows; whoever ends
+-- them first has won.
+update detent.waiting set held = null
+where schedule_id = $1 and scheduled_for = any ($2) and held is not null and held <> 'queued' and due_at > $3
+returning scheduled_for

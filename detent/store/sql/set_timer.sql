@@ -1,5 +1,3 @@
--- The cursor after a command. It only moves forward. Locks: held already.
-update detent.timer
-set next_at = case when $2::timestamptz is null then next_at else greatest(next_at, $2) end,
-    active = $3, fired_count = $4, revision = $5
-where schedule_id = $1
+-- The cursor after a command: behind what the command planned, null if nothing is to come. Under one revision it only moves
+-- forward; a change puts it behind its own window, never before the moment of the change. Locks: held already.
+update detent.timer set next_at = $2, active = $3, fired_count = $4, revision = $5 where schedule_id = $1
