@@ -3,11 +3,12 @@ slots given."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Final
+
+import uvloop
 
 from detent import clock
 from detent.bench.crew import BenchError
@@ -33,9 +34,9 @@ Work = Callable[[Node, Shards], Awaitable[float]]
 
 def plan(url: str | None, *, n: int = 200_000) -> dict[str, object]:
     with place(url) as settings:
-        given = asyncio.run(_timed(settings, n, _with_slots_given))
+        given = uvloop.run(_timed(settings, n, _with_slots_given))
     with place(url) as settings:
-        real = asyncio.run(_timed(settings, n, _with_the_planner))
+        real = uvloop.run(_timed(settings, n, _with_the_planner))
     return {
         "bench": "plan", "timers": n, "seconds": round(n / real, 3), "firings_per_s": round(real),
         "ceiling_per_s": round(given), "ceiling_ratio": round(real / given, 3),

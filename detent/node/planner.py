@@ -6,15 +6,17 @@ still to come goes first: when more is overdue than a tick may take, fresh slots
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from detent import clock
 from detent.domain.errors import UNREADABLE, said
 from detent.domain.plan import Cadence, Kind, Plan, plan
 from detent.domain.schedule import read_cadence
-from detent.floor import Floor
+from detent.floor import Floor, Look
 from detent.node.catch_up import CatchUp
 from detent.node.lease import Lease
 from detent.node.shards import Shards
@@ -28,6 +30,9 @@ MOST: Final = 5_000
 """Timers of one look: a transaction of a tenth of a second."""
 _LEAST_EACH: Final = 20
 """Timers of one shard in one look, however many shards there are."""
+_MOST_PARTS: Final = 16
+_WRITERS: Final = 2
+"""Transactions under way at once, of different shards, while the next part is read and thought about."""
 _MOST_FIRINGS: Final = 20_000
 """Firings of one transaction; timers beyond it wait for the next tick."""
 
@@ -51,30 +56,50 @@ class Planner:
         self._events = events
         self._floor = Floor()
         self._catch_up = CatchUp()
+        self._open: set[date] = set()
+        self._parts = 1
 
     def shards_changed(self) -> None:
         self._floor = Floor()
         self._catch_up.forget()
 
     async def tick(self) -> bool:
-        """True if there is more to plan at once."""
+        """True if there is more to plan at once.
+
+        Much to do is done in parts: while one is written, the next one is read and thought about."""
         epochs, began = dict(self._shards.held), clock.monotonic()
         if not epochs or not self._lease.held:
             return False
-        node, each = self._lease.id, max(_LEAST_EACH, MOST // len(epochs))
-        async with self._database.acquire() as connection:
-            as_of = await planning.now(connection)
-            until = as_of + self._settings.look_ahead_delta
-            look = self._floor.look()
-            floors = {shard: self._floor.of(shard, look, until) for shard in epochs}
-            due = await planning.due_timers(connection, floors, until, each)
-            full = {shard for shard, n in Counter(row[4] for row in due).items() if n >= each}
-            due = await self._fresh_first(connection, due, full, as_of, until, each)
-            done = await self._plan(connection, node, epochs, due, as_of) if due else 0
+        node, look = self._lease.id, self._floor.look()
+        async with self._database.acquire() as connection, asyncio.TaskGroup() as writing:
+            places = asyncio.Semaphore(_WRITERS)
+            parts = []
+            for part in _dealt(epochs, self._parts):
+                await places.acquire()
+                drawn = await self._draw(connection, part, look)
+                written = writing.create_task(self._write(node, part, drawn))
+                written.add_done_callback(lambda _: places.release())
+                parts.append(written)
             await self._catch_up.learn(connection, epochs)
-        self._note_floors(epochs, due, done, full, until)
+        more = any(written.result() for written in parts)
         self._floor.looked(look, clock.monotonic() - began)
-        return bool(full) or done < len(due)
+        self._parts = _MOST_PARTS if more else 1
+        return more
+
+    async def _draw(self, connection: Connection, epochs: Mapping[int, int], look: Look) -> _Drawn:
+        """What is due of these shards, and what the pure function says of it."""
+        each = max(_LEAST_EACH, MOST // len(epochs))
+        as_of = await planning.now(connection)
+        until = as_of + self._settings.look_ahead_delta
+        floors = {shard: self._floor.of(shard, look, until) for shard in epochs}
+        due = await planning.due_timers(connection, floors, until, each)
+        full = {shard for shard, n in Counter(row[4] for row in due).items() if n >= each}
+        due = await self._fresh_first(connection, due, full, as_of, until, each)
+        drawn = _Drawn(due, full, as_of, until)
+        slots = [firing[1] for firing in drawn.moves.firings]
+        if slots:
+            await self._open_days(connection, min(slots), max(slots))
+        return drawn
 
     async def _fresh_first(
         self,
@@ -94,66 +119,85 @@ class Planner:
         self._events.emit(LagBreaker(overdue=overdue))
         return [*await planning.due_timers(connection, behind, until, each), *due]
 
-    def _note_floors(
-        self, epochs: dict[int, int], due: list[DueTimer], done: int, full: set[int], until: datetime
-    ) -> None:
-        lowest = dict.fromkeys(epochs, until)
-        for row in due[:done]:
-            if row[4] in full:
-                lowest[row[4]] = row[1]  # in order: the last one stays
-        for row in due[done:]:
-            lowest[row[4]] = min(lowest[row[4]], row[1])
-        for shard, instant in lowest.items():
-            self._floor.reached(shard, instant)
+    async def _open_days(self, connection: Connection, first: datetime, last: datetime) -> None:
+        """The partitions that we are about to write to. They are dropped long after, so once is enough."""
+        days = {first.date(), last.date()}
+        if not days <= self._open:
+            await planning.ensure_partitions(connection, first, last)
+            self._open = days
 
-    async def _plan(
-        self, connection: Connection, node: int, epochs: dict[int, int], due: list[DueTimer], as_of: datetime
-    ) -> int:
-        """How many of the due timers were dealt with."""
-        drawn = _Drawn(self._settings.look_ahead_delta, as_of)
-        for done, row in enumerate(due):  # noqa: B007
-            drawn.draw(row)
-            if len(drawn.moves.firings) >= _MOST_FIRINGS:
-                break
-        moves, late = drawn.moves, drawn.late
-        if moves.firings:
-            slots = [firing[1] for firing in moves.firings]
-            await planning.ensure_partitions(connection, min(slots), max(slots))
+    async def _write(self, node: int, epochs: Mapping[int, int], drawn: _Drawn) -> bool:
+        """One transaction. Whether there is more to plan of these shards."""
         if not self._lease.held:
-            return 0
-        shards = {row[4] for row in due}
-        mine = {shard: epochs[shard] for shard in shards}
-        async with connection.transaction():
-            if late:
-                dues = await self._catch_up.due(connection, [shard for _, shard in late], as_of)
-                for (n, _), at in zip(late, dues, strict=True):
-                    moves.firings[n] = (*moves.firings[n][:2], at, moves.firings[n][3])
-            written = await planning.plan(connection, node, mine, moves)
-            if late:
-                await self._catch_up.keep(connection, [shard for _, shard in late])
+            return False
+        async with self._database.acquire() as connection:
+            await self._write_on(connection, node, epochs, drawn)
+        for shard, instant in drawn.reached(epochs).items():
+            self._floor.reached(shard, instant)
+        return drawn.more
+
+    async def _write_on(
+        self, connection: Connection, node: int, epochs: Mapping[int, int], drawn: _Drawn
+    ) -> None:
+        moves, late = drawn.moves, drawn.late
+        if moves.timers:
+            async with connection.transaction():
+                if late:
+                    dues = await self._catch_up.due(connection, [shard for _, shard in late], drawn.as_of)
+                    for (n, _), at in zip(late, dues, strict=True):
+                        moves.firings[n] = (*moves.firings[n][:2], at, moves.firings[n][3])
+                written = await planning.plan(connection, node, epochs, moves)
+                if late:
+                    await self._catch_up.keep(connection, [shard for _, shard in late])
+            self._catch_up.promised(drawn.fresh_shards)
+            if written.moved:
+                self._events.emit(
+                    Planned(moved=written.moved, promised=written.promised, catch_ups=len(late))
+                )
         for parked in drawn.parked:
             await planning.park(connection, parked.schedule_id, parked.revision, parked.error)
             self._events.emit(ScheduleParked(schedule_id=parked.schedule_id, error=parked.error))
-        self._catch_up.promised(drawn.fresh_shards)
-        if written.moved:
-            self._events.emit(Planned(moved=written.moved, promised=written.promised, catch_ups=len(late)))
-        return done + 1
+
+
+def _dealt(epochs: Mapping[int, int], parts: int) -> Iterator[dict[int, int]]:
+    """The shards with their epochs, in so many parts."""
+    shards = sorted(epochs)
+    for n in range(min(parts, len(shards))):
+        yield {shard: epochs[shard] for shard in shards[n::parts]}
 
 
 class _Drawn:
     """What the pure function says of many timers, gathered for one write."""
 
-    def __init__(self, look_ahead: timedelta, as_of: datetime) -> None:
-        self._as_of = as_of
-        self._until = as_of + look_ahead
+    def __init__(self, due: Sequence[DueTimer], full: set[int], as_of: datetime, until: datetime) -> None:
+        """`full`: shards that have more due than was looked at."""
+        self.as_of = as_of
+        self._until = until
         self._memo: dict[tuple[str, datetime], tuple[Cadence, Plan]] = {}
         self.moves = Moves()
         self.late: list[tuple[int, int]] = []
         """Catch-ups: their places among the firings, and their shards."""
         self.fresh_shards: list[int] = []
         self.parked: list[Parked] = []
+        done = 0
+        for done, row in enumerate(due, start=1):  # noqa: B007
+            self._draw(row)
+            if len(self.moves.firings) >= _MOST_FIRINGS:
+                break
+        self._done, self._left, self._full = due[:done], due[done:], full
+        self.more = bool(full or self._left)
 
-    def draw(self, row: DueTimer) -> None:
+    def reached(self, shards: Iterable[int]) -> dict[int, datetime]:
+        """Up to where each of these shards is planned, once this is written."""
+        lowest = dict.fromkeys(shards, self._until)
+        for row in self._done:
+            if row[4] in self._full:
+                lowest[row[4]] = row[1]  # in order: the last one stays
+        for row in self._left:
+            lowest[row[4]] = min(lowest[row[4]], row[1])
+        return lowest
+
+    def _draw(self, row: DueTimer) -> None:
         schedule_id, next_at, revision, fired, shard, text = row
         try:
             cadence, found = self._memo.get((text, next_at)) or self._think(text, next_at, fired)
@@ -174,7 +218,7 @@ class _Drawn:
 
     def _think(self, text: str, next_at: datetime, fired: int) -> tuple[Cadence, Plan]:
         cadence = read_cadence(text)
-        found = cadence, plan(cadence, next_at, fired, as_of=self._as_of, until=self._until)
+        found = cadence, plan(cadence, next_at, fired, as_of=self.as_of, until=self._until)
         if cadence.triggers.max_firings is None:
             self._memo[text, next_at] = found
         return found

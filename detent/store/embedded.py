@@ -50,7 +50,7 @@ _SETTINGS: Final = {
     "max_connections": "100",
     "max_wal_size": "4GB",
     "checkpoint_timeout": "15min",
-    "wal_compression": "on",
+    "wal_compression": "off",  # the wheel knows pglz alone, which costs more than all else of an update
     "jit": "off",
     "random_page_cost": "1.1",
     "autovacuum_naptime": "5s",
