@@ -99,7 +99,7 @@ class Claimer:
 
     async def _claim_from(self, connection: Connection, pool: str) -> bool:
         floor = self._floors[pool]
-        if self._hand.room(early=True) <= 0:
+        if self._hand.room() <= 0:
             return False
         look, began, now = floor.look(), clock.monotonic(), self._time.now()
         found = await claiming.lanes(
@@ -111,24 +111,23 @@ class Claimer:
             MAX_LANES,
         )
         self._after[pool] = found[-1].lane if len(found) == MAX_LANES else 0
-        early = all(lane.due_at > now for lane in found)
         if not found:
             more = False
         elif self._caps.get(pool) is None and all(lane.cap is None for lane in found):
-            more = await self._claim_freely(connection, pool, found, look, early=early)
+            more = await self._claim_freely(connection, pool, found, look)
         else:
-            more = await self._claim_under_caps(connection, pool, found, look, early=early)
+            more = await self._claim_under_caps(connection, pool, found, look)
         floor.looked(look, clock.monotonic() - began)
         return more or bool(self._after[pool])
 
     async def _claim_freely(
-        self, connection: Connection, pool: str, found: Sequence[DueLane], look: Look, *, early: bool
+        self, connection: Connection, pool: str, found: Sequence[DueLane], look: Look
     ) -> bool:
         """Again and again, as long as these lanes give all that is asked of them. The next claim is under way while
         the rows of the last one are received: neither the database nor we wait for the other."""
         rows: list[Claimed] = []
         for _ in range(_CLAIMS_A_LOOK):
-            room = self._hand.room(early=early) - len(rows)
+            room = self._hand.room() - len(rows)
             quotas = share(min(MOST, room), self._as_lanes(found, {}))
             if not quotas or (room < _WORTH_IT and self._hand.beyond_places > MOST):
                 break
@@ -144,7 +143,7 @@ class Claimer:
         return bool(rows)
 
     async def _claim_under_caps(
-        self, connection: Connection, pool: str, found: Sequence[DueLane], look: Look, *, early: bool
+        self, connection: Connection, pool: str, found: Sequence[DueLane], look: Look
     ) -> bool:
         """Claims under a cap come one after the other, across all workers: the count is exact when we claim."""
         async with connection.transaction():
@@ -152,7 +151,7 @@ class Claimer:
             await claiming.lock_caps(connection, keys)
             left = _Room(await claiming.in_flight(connection), pool, self._caps.get(pool))
             lanes = self._as_lanes(found, {lane.lane: left.of(lane) for lane in found})
-            room = min(MOST, self._hand.room(early=early), left.pool)
+            room = min(MOST, self._hand.room(), left.pool)
             quotas = left.within(share(room, lanes), found)
             rows = await self._ask(connection, pool, quotas, look) if quotas else []
         self._note_floors(pool, rows)

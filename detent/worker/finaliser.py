@@ -139,6 +139,7 @@ class Finaliser:
         if self._events.heard:
             for one, began, finished in zip(held, facts.started_at, facts.finished_at, strict=True):
                 self._tell(one, "succeeded", "conclude", None, began, finished)
+        self._hand.learn(sum(facts.finished_at) - sum(facts.started_at), len(held))
         self._hand.let_go(held, concluded=True)
 
     async def _write_endings(self, connection: Connection, endings: list[Ending]) -> None:
@@ -150,6 +151,7 @@ class Finaliser:
             )
         for one, fact in zip(held, facts, strict=True):
             self._tell(one, fact.outcome, fact.verdict, fact.error, fact.started_at, fact.finished_at)
+        self._hand.learn(sum(fact.finished_at - fact.started_at for fact in facts), len(held))
         self._hand.let_go(held, concluded=True)
 
     async def _look_into_missing(

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from detent import clock
 from detent.store.claiming import Claimed
 from detent.targets.registry import Call
 
 MAX_PREFETCH: Final = 8_000
 """Firings in hand beyond the places to run them: a tenth of a second's work at full speed, so that one volley can be
 claimed while another runs and a third is written down."""
-_WINDOW_SECONDS: Final = 0.2
-_PREFETCH_EARLY: Final = 1_000
-"""Of firings whose instant is still to come, before anything is known of how long they take."""
+_PREFETCH_SECONDS: Final = 0.1
+_UNKNOWN_SECONDS: Final = 0.005
+"""What a firing is taken to last before one was seen to end."""
+_LEARNING: Final = 0.2
 
 
 class Held:
@@ -58,7 +58,7 @@ class Hand:
         self.places = places
         self._held: dict[tuple[int, int], Held] = {}
         self._by_lane: Counter[int] = Counter()
-        self._concluded: deque[tuple[float, int]] = deque()
+        self._mean_seconds = _UNKNOWN_SECONDS
         self.on_concluded: Callable[[Sequence[Held]], None] | None = None
         """Told of firings whose outcome is on record."""
 
@@ -79,10 +79,16 @@ class Hand:
             if self._held.get(key) is one:
                 del self._held[key]
                 self._by_lane[one.claimed[7]] -= 1
-        if concluded:
-            self._concluded.append((clock.monotonic(), len(held)))
-            if self.on_concluded is not None:
-                self.on_concluded(held)
+        if concluded and self.on_concluded is not None:
+            self.on_concluded(held)
+
+    def learn(self, seconds: float, firings: int) -> None:
+        """So long they took together."""
+        self._mean_seconds += (seconds / firings - self._mean_seconds) * _LEARNING
+
+    def learn_waiting(self, seconds: float) -> None:
+        """One has waited so long for a place: they last longer than we thought."""
+        self._mean_seconds = max(self._mean_seconds, seconds)
 
     def find(self, schedule_id: int, seat: int, volley: int) -> Held | None:
         held = self._held.get((schedule_id, seat))
@@ -95,12 +101,7 @@ class Hand:
     def beyond_places(self) -> int:
         return len(self._held) - self.places
 
-    def room(self, *, early: bool) -> int:
-        """Places, and as many more as were concluded a moment ago: a worker with slow firings hoards none."""
-        horizon = clock.monotonic() - _WINDOW_SECONDS
-        while self._concluded and self._concluded[0][0] < horizon:
-            self._concluded.popleft()
-        prefetch = min(MAX_PREFETCH, sum(n for _, n in self._concluded))
-        if early:
-            prefetch = max(prefetch, min(_PREFETCH_EARLY, 5 * self.places))
-        return self.places + prefetch - len(self._held)
+    def room(self) -> int:
+        """Places, and what they will have run in a moment: a worker with slow firings hoards none."""
+        prefetch = self.places * _PREFETCH_SECONDS / max(self._mean_seconds, 1e-6)
+        return self.places + min(MAX_PREFETCH, int(prefetch)) - len(self._held)

@@ -78,6 +78,7 @@ class Watch:
         if late:
             await claiming.hand_back(connection, [(h.claimed[0], h.claimed[2], h.claimed[4]) for h in late])
             self._hand.let_go(late, concluded=False)
+            self._hand.learn_waiting(_HOARDED_SECONDS)
 
     async def _tell_over_long(self, connection: Connection) -> None:
         now = clock.monotonic()
