@@ -19,10 +19,12 @@ from detent.store import audit, claiming, concluding, nodes
 from detent.store.claiming import Claimed
 from detent.store.concluding import Fact, Identity
 from tests.postgres import PATIENCE_SECONDS, Connect
+from tests.races.people import Person, spec
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 AHEAD = timedelta(milliseconds=250)
 SECOND = timedelta(seconds=1)
+MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,15 @@ class Scene:
         self.watcher = watcher
         self._ids = itertools.count(1)
         self._nodes = itertools.count(1001)
+
+    async def person(self, *, at: datetime | str | None = None) -> Person:
+        return Person(await self.connect(at=at))
+
+    async def deadlocks(self) -> int:
+        found: int = await self.watcher.fetchval(
+            "select deadlocks from pg_stat_database where datname = current_database()"
+        )
+        return found
 
     async def node(self, *, ttl: float = 3600, kind: str = "worker") -> int:
         node = next(self._nodes)
@@ -73,6 +84,16 @@ class Scene:
         )  # fmt: skip
         return made
 
+    async def created(self, by: Person, **changes: object) -> Schedule:
+        """By the real command: fires every ten seconds, so the next firings wait already."""
+        seats = changes.get("max_concurrent", 0 if changes.get("overlap") == "allow" else 1)
+        assert isinstance(seats, int)
+        return Schedule(await by.create(spec(f"s{next(self._ids)}", **changes)), seats)
+
+    async def known(self, name: str, *, seats: int) -> Schedule:
+        found = await self.watcher.fetchval("select id from detent.schedule where name = $1", name)
+        return Schedule(found, seats)
+
     async def waits(
         self, schedule: Schedule, *, ago: float = 1, held: str | None = None, expires: float | None = None
     ) -> datetime:
@@ -99,6 +120,26 @@ class Scene:
         await self.waits(schedule, ago=ago)
         (claimed,) = await claim(connection or self.watcher, node)
         return claimed
+
+    async def running(self, schedule: Schedule) -> list[Claimed]:
+        """What runs of it, as its claims said."""
+        rows = await self.watcher.fetch(
+            "select schedule_id, scheduled_for, seat, number, volley, started_at, 1, lane, 'null', null, null, started_at"
+            " from detent.running where schedule_id = $1 and node is not null order by seat",
+            schedule.id,
+        )
+        return [Claimed(*row) for row in rows]
+
+    async def locked(
+        self, session: asyncpg.Connection, schedule: Schedule, *, retry: bool = False
+    ) -> list[asyncpg.Record]:
+        """Its waiting rows, locked as a claim begins."""
+        found: list[asyncpg.Record] = await session.fetch(
+            "select from detent.waiting where schedule_id = $1 and held is null and (seat is not null) = $2"
+            " for update skip locked",
+            schedule.id, retry,
+        )  # fmt: skip
+        return found
 
     async def meets(
         self,
@@ -130,6 +171,15 @@ class Scene:
         )
         return {name: n for name, n in row.items() if n}
 
+    async def places_at(self, schedule: Schedule, at: datetime) -> dict[str, Any]:
+        """The waiting row of one firing, as far as it says where it waits."""
+        row = await self.watcher.fetchrow(
+            "select pool, lane, seats, seat, held, number from detent.waiting"
+            " where schedule_id = $1 and scheduled_for = $2",
+            schedule.id, at,
+        )  # fmt: skip
+        return dict(row)
+
     async def outcomes(self, schedule: Schedule) -> list[tuple[int, str]]:
         rows = await self.watcher.fetch(
             "select number, outcome from detent.attempt where schedule_id = $1 order by scheduled_for, number",
@@ -142,9 +192,10 @@ class Scene:
 
 
 async def claim(
-    connection: asyncpg.Connection, node: int, *, quota: int = 100, lane: int = 14, ahead: timedelta = AHEAD
-) -> list[Claimed]:
-    rows = await claiming.claim(connection, node, "default", {lane: quota}, [LONG_AGO], ahead, 1)
+    connection: asyncpg.Connection, node: int, *, quota: int = 100, lane: int = 14, pool: str = "default",
+    ahead: timedelta = AHEAD,
+) -> list[Claimed]:  # fmt: skip
+    rows = await claiming.claim(connection, node, pool, {lane: quota}, [LONG_AGO], ahead, 1)
     return [Claimed(*row) for row in rows]
 
 
@@ -178,6 +229,14 @@ async def again(
 
 async def hand_back(connection: asyncpg.Connection, *claimed: Claimed) -> int:
     return await claiming.hand_back(connection, [(c.schedule_id, c.seat, c.volley) for c in claimed])
+
+
+async def overlap(connection: asyncpg.Connection) -> list[tuple[int, datetime, str]]:
+    return await claiming.overlap(connection, 100)
+
+
+async def end_waiting(connection: asyncpg.Connection) -> list[claiming.Ended]:
+    return await claiming.end_waiting(connection, 100)
 
 
 def identities(claimed: Sequence[Claimed]) -> list[Identity]:

@@ -1,6 +1,7 @@
 -- Waiting firings that end without running: their start deadline has passed, or what held them back outlasted their due
 -- instant. Who deletes the waiting row owns the decision; a claim that was first leaves nothing to delete.
--- A retry gives back the seat that rests for it.
+-- A retry gives back the seat that rests for it; that seat, or the turn of one that was to run next, is for whoever is
+-- queued. They are woken in a later statement, which sees what was parked before we got the resting row.
 create or replace function detent.end_waiting_v1(in_limit int)
 returns table (schedule_id bigint, scheduled_for timestamptz, outcome text, code text) language plpgsql
 set plan_cache_mode = force_generic_plan
@@ -8,8 +9,12 @@ set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off s
 #variable_conflict use_column
 declare
   as_of timestamptz := detent.now();
+  ids bigint[];
+  slots timestamptz[];
+  outcomes text[];
+  codes text[];
+  waited_for bigint[];
 begin
-  return query
   with expired as (
     select w.schedule_id, w.scheduled_for, 'missed' as outcome, 'start_deadline' as code
     from detent.waiting w where w.expires_at <= as_of
@@ -24,7 +29,7 @@ begin
   ), gone as (
     delete from detent.waiting w using ending e
     where w.schedule_id = e.schedule_id and w.scheduled_for = e.scheduled_for
-    returning w.schedule_id, w.scheduled_for, w.lane, w.seat, e.outcome, e.code
+    returning w.schedule_id, w.scheduled_for, w.lane, w.seat, w.held, e.outcome, e.code
   ), freed as (
     delete from detent.running r using gone g
     where r.schedule_id = g.schedule_id and r.seat = g.seat and r.scheduled_for = g.scheduled_for and r.node is null
@@ -36,5 +41,13 @@ begin
     insert into detent.tally (minute, tenant_id, outcome, n)
     select date_trunc('minute', as_of), f.tenant_id, f.outcome, count(*) from fact f group by 2, 3
   )
-  select g.schedule_id, g.scheduled_for, g.outcome, g.code from gone g;
+  select array_agg(g.schedule_id), array_agg(g.scheduled_for), array_agg(g.outcome), array_agg(g.code),
+         array_agg(g.schedule_id) filter (where g.seat is not null or g.held is null)
+  into ids, slots, outcomes, codes, waited_for
+  from gone g;
+
+  if waited_for is not null then
+    perform detent.wake_v1(waited_for);
+  end if;
+  return query select * from unnest(ids, slots, outcomes, codes);
 end $$;
