@@ -7,10 +7,8 @@ READY := .venv/ready
 .PHONY: dev test check format fuzz bench docs lock versions versions-pg clean
 .DELETE_ON_ERROR:
 
-dev: $(READY)  ## Set up, and show when a few schedules fire next.
-	@$(BIN)/detent next "30 2 * * *" --tz America/New_York
-	@echo
-	@echo "Try your own: $(BIN)/detent next \"0 9 * * MON-FRI\" --tz Europe/Berlin"
+dev: $(READY)  ## Set up, and run all of Detent with an example app, on a PostgreSQL of its own.
+	@$(BIN)/detent dev
 
 test: check  ## Set up, and run everything that has to pass.
 

@@ -95,7 +95,7 @@ class Detent:
         self._tasks[name] = self._by_function[function] = make_task(function, name, defaults)
 
     def schedule(
-        self, name: str, when: When | Sequence[When], task: Callable[..., object], *,
+        self, name: str, when: When | Sequence[When], task: Callable[..., object], /, *,
         payload: Mapping[str, object] | None = None,
         pool: str | None = None, priority: int | None = None, timeout: Duration | None = None,
         retry: RetryPolicy | None = None, overlap: Overlap | None = None, max_concurrent: int | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from datetime import timedelta
@@ -103,3 +104,11 @@ def _value(name: str, text: str, *, type_name: str) -> object:
     if isinstance(number, int | float) and not 0 < number < 1e9:
         raise SettingsError(f"{name} must be a positive number")
     return number
+
+
+def masked(value: object) -> object:
+    """A URL without its password; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    without = re.sub(r"(//[^:@/?]*:)[^@/?]*@", r"\1***@", value)
+    return re.sub(r"([?&]password=)[^&]*", r"\1***", without)

@@ -10,7 +10,7 @@ off; what is tested about it starts servers of its own. Use the fixtures, which 
 * `connection`: one such session.
 
 Async tests need no mark. To move a session through time: `await set_now(connection, instant)`.
-To meet in a race: `await until_blocked(watcher, blocked)`.
+To meet in a race: `await until_blocked(watcher, blocked)`. To wait for anything else in the database: `until`.
 """
 
 from __future__ import annotations
@@ -116,6 +116,17 @@ async def until_blocked(watcher: asyncpg.Connection, blocked: asyncpg.Connection
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not await watcher.fetchval("select cardinality(pg_blocking_pids($1)) > 0", pid):
             continue
+
+
+async def until(
+    connection: asyncpg.Connection, condition: str, *arguments: Any, seconds: float = PATIENCE_SECONDS
+) -> Any:
+    """Until that SQL expression is true (or not zero); returns it. The server waits between two looks, not we."""
+    async with asyncio.timeout(seconds):
+        while True:
+            found, _ = await connection.fetchrow(f"select ({condition}), pg_sleep(0.01)", *arguments)
+            if found:
+                return found
 
 
 @pytest.fixture(scope="session")

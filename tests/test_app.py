@@ -166,6 +166,16 @@ def test_an_argument_that_is_named_like_a_policy_is_given_by_payload(app):
     assert (app.schedules["x"]["priority"], app.schedules["x"]["payload"]) == (3, {"priority": 1})
 
 
+def test_an_argument_may_be_called_name(app):
+    app.task(_greet)
+    app.schedule("x", every("1m"), _greet, name="world", when="now", task="this")
+    assert app.schedules["x"]["payload"] == {"name": "world", "when": "now", "task": "this"}
+
+
+async def _greet(name: str, when: str, task: str) -> None:
+    """Takes what `schedule` is given by place."""
+
+
 async def _prioritised(priority: int) -> None:
     """Takes what is a policy, too."""
 

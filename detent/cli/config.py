@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from typing import Annotated
 
 import typer
 
 from detent.cli.problem import fail
 from detent.domain.errors import DetentError
-from detent.settings import find
+from detent.settings import find, masked
 
 
 def config_command(
@@ -25,18 +24,10 @@ def config_command(
         found = find(os.environ, database_url=database_url)
     except DetentError as error:
         fail(error)
-    shown = {name: (_masked(setting.value), setting.origin) for name, setting in found.items()}
+    shown = {name: (masked(setting.value), setting.origin) for name, setting in found.items()}
     if as_json:
         print(json.dumps({name: {"value": value, "from": origin} for name, (value, origin) in shown.items()}))
         return
     width = max(map(len, shown))
     for name, (value, origin) in shown.items():
         print(f"{name:<{width}}  {'-' if value is None else value}  ({origin})")
-
-
-def _masked(value: object) -> object:
-    """Without the password of a URL."""
-    if not isinstance(value, str):
-        return value
-    without = re.sub(r"(//[^:@/?]*:)[^@/?]*@", r"\1***@", value)
-    return re.sub(r"([?&]password=)[^&]*", r"\1***", without)

@@ -6,10 +6,14 @@ import typer
 
 from detent.cli.bench import bench_command
 from detent.cli.config import config_command
+from detent.cli.declare import declare_command
+from detent.cli.dev import dev_command
 from detent.cli.lint import lint_command
 from detent.cli.migrate import migrate_command
 from detent.cli.next import next_command
+from detent.cli.planner import planner_command
 from detent.cli.version import version_command
+from detent.cli.worker import worker_command
 
 app = typer.Typer(
     name="detent",
@@ -19,6 +23,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("dev")(dev_command)
+app.command("planner")(planner_command)
+app.command("worker")(worker_command)
+app.command("declare")(declare_command)
 app.command("next")(next_command)
 app.command("lint")(lint_command)
 app.command("migrate")(migrate_command)

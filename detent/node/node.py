@@ -13,7 +13,7 @@ from detent import __version__, clock
 from detent.node.heartbeat import Heartbeat
 from detent.node.lease import Lease
 from detent.observe.events import Events, Started
-from detent.runner import Loop, Tick
+from detent.runner import Loop, Outage, Tick
 from detent.settings import Settings
 from detent.store import migrate, nodes
 from detent.store.pool import LOST, Pool, StoreUnreachable, connect, open_pool
@@ -36,6 +36,7 @@ class Node:
         self._heartbeat = Heartbeat(settings, self.lease, alive=lambda: self._progress)
         self.pool: Pool
         self.loops: list[Loop] = []
+        self._outage = Outage(events)
         self._tasks: list[asyncio.Task[None]] = []
         self._heard: list[Callable[[str], None]] = []
 
@@ -51,7 +52,7 @@ class Node:
         self.events.emit(Started(what=self.kind, detail=f"node {self.lease.id}, Detent {__version__}"))
 
     def loop(self, name: str, tick: Tick, *, every: float) -> Loop:
-        made = Loop(name, tick, every=every, events=self.events)
+        made = Loop(name, tick, every=every, events=self.events, outage=self._outage)
         self.loops.append(made)
         return made
 
@@ -63,6 +64,12 @@ class Node:
         self._tasks = [asyncio.create_task(loop.run(), name=loop.name) for loop in self.loops]
         if self.settings.listen and self._heard:
             self._tasks.append(asyncio.create_task(self._listen(), name="listen"))
+
+    async def until_broken(self) -> None:
+        """Loops survive everything that they can; one that ends by itself makes the node useless, and is raised."""
+        ended, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in ended:
+            task.result()
 
     async def stop_loops(self) -> None:
         for loop in self.loops:

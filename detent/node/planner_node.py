@@ -9,6 +9,7 @@ from detent.node.node import Node
 from detent.node.overlaps import Overlaps
 from detent.node.pauses import Pauses
 from detent.node.planner import Planner
+from detent.node.pruner import EVERY_SECONDS, Pruner
 from detent.node.reaper import Reaper
 from detent.node.shards import Shards
 
@@ -35,3 +36,10 @@ def add_planner(node: Node) -> Shards:
     node.loop("pauses", Pauses(node.pool, node.settings, node.events).tick, every=_HOUSEKEEPING_SECONDS)
     node.loop("overlaps", Overlaps(node.pool, node.events).tick, every=_OVERLAPS_SECONDS)
     return shards
+
+
+def add_pruner(node: Node, shards: Shards) -> Pruner:
+    """The upkeep of partitions: by one planner at a time, who holds shard 0."""
+    pruner = Pruner(node.settings, node.events, mine=lambda: 0 in shards.held)
+    node.loop("prune", pruner.tick, every=EVERY_SECONDS)
+    return pruner

@@ -19,6 +19,62 @@ class Started(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stopping(Event):
+    """Told to end: nothing new is begun."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped(Event):
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessEnded(Event):
+    """A process that should run ended, and is started again."""
+
+    process: int
+    code: int
+    again_in_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseDied(Event):
+    """The embedded PostgreSQL ended by itself, and is started again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseRestarted(Event):
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulesDeclared(Event):
+    """What the code of an app says is in the store. `left`: no longer in the code, and left alone."""
+
+    app: str
+    changed: int
+    unchanged: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclarationRefused(Event):
+    app: str
+    schedule: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolNotServed(Event):
+    """An app has schedules for a pool that the worker which runs it doesn't serve."""
+
+    pool: str
+    schedules: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoopFailed(Event):
     """A tick failed; the loop goes on after a pause."""
 
@@ -31,6 +87,19 @@ class LoopFailed(Event):
 class LoopRecovered(Event):
     loop: str
     failures: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreLost(Event):
+    """The database can't be reached. Everything goes on when it is back."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreBack(Event):
+    seconds: float
+    """How long it was away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,14 +223,11 @@ Listener = Callable[[Event], None]
 class Events:
     """Who listens. Emitting without listeners costs an empty loop."""
 
-    def __init__(self, *listeners: Listener) -> None:
+    def __init__(self, *listeners: Listener, successes: bool = False) -> None:
         self._listeners = listeners
+        self.successes = successes
+        """Whether somebody wants to hear of every attempt that succeeds: there may be a hundred thousand a second."""
 
     def emit(self, event: Event) -> None:
         for listen in self._listeners:
             listen(event)
-
-    @property
-    def heard(self) -> bool:
-        """Whether it is worth making an event of something that happens a hundred thousand times a second."""
-        return bool(self._listeners)

@@ -12,7 +12,6 @@ Invariants:
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import hashlib
 import os
@@ -23,7 +22,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +29,7 @@ from typing import IO, Any, Final
 from urllib.parse import quote
 
 from detent import clock
+from detent.lifeline import tied_by
 from detent.store.binaries import EmbeddedError, binaries_for, reachable, server_owner, version_of
 
 _PATIENCE_SECONDS: Final = 60
@@ -40,7 +39,6 @@ _MAX_SOCKET_PATH: Final = 90
 """The kernel's limit is 107 bytes, `/.s.PGSQL.5432` included."""
 _PLAIN: Final = re.compile(r"[\w./+-]+")
 """In a URL a comma divides hosts, and can't be escaped."""
-_PR_SET_PDEATHSIG: Final = 1
 _FAST_STOP: Final = signal.SIGINT
 _OLD_BACKENDS: Final = "pre-existing shared memory block"
 """What a server says while sessions of the killed one before it are still ending."""
@@ -57,7 +55,6 @@ _SETTINGS: Final = {
     "log_min_messages": "warning",
     "log_line_prefix": "%m [%p] ",
 }
-_LIBC: Final = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def default_data() -> Path:
@@ -128,6 +125,14 @@ class EmbeddedPostgres:
         if self._process is None:
             raise EmbeddedError("the embedded PostgreSQL is not running")
         return self._process.pid
+
+    @property
+    def version(self) -> str:
+        return version_of(binaries_for(server_owner(), self.data))
+
+    def program(self, name: str) -> Path:
+        """Of the same binaries, such as psql."""
+        return binaries_for(server_owner(), self.data) / name
 
     @property
     def url(self) -> str:
@@ -218,7 +223,7 @@ class EmbeddedPostgres:
             capture_output=True,
             check=False,
             cwd="/",
-            preexec_fn=_tie_to(os.getpid()),
+            preexec_fn=tied_by(_FAST_STOP),
             **_as(owner),
         )
         if done.returncode:
@@ -251,7 +256,7 @@ class EmbeddedPostgres:
                 stderr=log,
                 cwd="/",
                 start_new_session=True,  # Ctrl-C is for us: the server stops after we have drained
-                preexec_fn=_tie_to(os.getpid()),
+                preexec_fn=tied_by(_FAST_STOP),
                 **_as(owner),
             )
         finally:
@@ -321,15 +326,3 @@ def _serves(pid: int, cluster: Path) -> bool:
             ["ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, check=False
         ).stdout
     return os.fsencode(cluster) in command
-
-
-def _tie_to(parent: int) -> Callable[[], None]:
-    """Runs in the new process: from here on it ends when its parent does."""
-
-    def tie() -> None:
-        if _LIBC is not None:
-            _LIBC.prctl(_PR_SET_PDEATHSIG, _FAST_STOP)
-            if os.getppid() != parent:  # it was faster
-                os._exit(1)
-
-    return tie

@@ -20,9 +20,18 @@ import asyncpg
 from asyncpg import Connection, Pool
 
 from detent.domain.errors import DetentError
-from detent.settings import Settings
+from detent.settings import Settings, masked
 
-__all__ = ["LOST", "Connection", "Pool", "StoreUnreachable", "connect", "connect_patiently", "open_pool"]
+__all__ = [
+    "GONE",
+    "LOST",
+    "Connection",
+    "Pool",
+    "StoreUnreachable",
+    "connect",
+    "connect_patiently",
+    "open_pool",
+]
 
 DEADLINE_SECONDS: Final = 8.0
 """Of one call. Below the lease's time to live, so that a cut node steps down in time."""
@@ -32,24 +41,31 @@ _CANCEL_SECONDS: Final = 1.0
 _PATIENT_SECONDS: Final = 3600.0
 """For migrations and the upkeep of partitions, which wait for others and may work for long."""
 
-LOST: Final = (
+GONE: Final = (
     OSError,
     TimeoutError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
-    asyncpg.OperatorInterventionError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.CannotConnectNowError,
     asyncpg.InsufficientResourcesError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.TargetServerAttributeNotMatched,
+)
+"""The database went away, doesn't answer, takes nobody in, or has another leader."""
+LOST: Final = (
+    *GONE,
+    asyncpg.OperatorInterventionError,
     asyncpg.LockNotAvailableError,
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
     asyncpg.QueryCanceledError,
     asyncpg.IdleInTransactionSessionTimeoutError,
-    asyncpg.ReadOnlySQLTransactionError,
-    asyncpg.TargetServerAttributeNotMatched,
     asyncpg.OutdatedSchemaCacheError,
     asyncpg.InvalidCachedStatementError,
 )
-"""What a loop survives: the database went away, is busy, has another leader, was migrated, or asks to try again."""
+"""What a loop survives: besides, the database is busy, was migrated, or asks to try again."""
 
 _SESSION: Final = {
     "application_name": "detent",
@@ -82,7 +98,7 @@ async def connect(settings: Settings) -> Connection:
     try:
         return await _kept_alive(await asyncpg.connect(settings.database_url, **_options(settings)))
     except _UNREACHABLE as error:
-        raise StoreUnreachable(f"the database can't be reached: {_reason(error)}") from error
+        raise _unreachable(settings.database_url, error) from error
 
 
 async def connect_patiently(settings: Settings) -> Connection:
@@ -96,7 +112,7 @@ async def connect_patiently(settings: Settings) -> Connection:
     try:
         return await _kept_alive(await asyncpg.connect(url, target_session_attrs="read-write", **options))
     except _UNREACHABLE as error:
-        raise StoreUnreachable(f"the database can't be reached: {_reason(error)}") from error
+        raise _unreachable(url, error) from error
 
 
 async def open_pool(settings: Settings, size: int) -> Pool:
@@ -112,7 +128,7 @@ async def open_pool(settings: Settings, size: int) -> Pool:
             **_options(settings),
         )
     except _UNREACHABLE as error:
-        raise StoreUnreachable(f"the database can't be reached: {_reason(error)}") from error
+        raise _unreachable(settings.database_url, error) from error
 
 
 _UNREACHABLE: Final = (
@@ -178,5 +194,9 @@ async def _nothing_to_reset(_: Connection) -> None:
     """We use SET LOCAL only, so that a connection is clean when its transaction ends."""
 
 
-def _reason(error: BaseException) -> str:
-    return str(error).strip() or type(error).__name__
+def _unreachable(url: str, error: BaseException) -> StoreUnreachable:
+    said = str(error).strip() or type(error).__name__
+    return StoreUnreachable(
+        f"the database can't be reached: {said.rstrip('.')}. Is it running, and is this where it is: {masked(url)}?"
+        " DETENT_DATABASE_URL says so; `detent dev` brings a database of its own"
+    )

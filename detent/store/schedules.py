@@ -186,3 +186,12 @@ async def notify(connection: Connection, pool: str) -> None:
 async def declared_by(connection: Connection, tenant_id: int, origin: str) -> dict[str, str | None]:
     """What an app has declared, by name."""
     return dict(await connection.fetch(statement("declared_by"), tenant_id, origin))
+
+
+async def schedule_names(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
+    return dict(await connection.fetch(statement("schedule_names"), ids))
+
+
+async def next_firings(connection: Connection, limit: int) -> list[tuple[str, datetime]]:
+    """Names and slots, in the order in which they are due."""
+    return [tuple(row) for row in await connection.fetch(statement("next_firings"), limit)]

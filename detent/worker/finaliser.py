@@ -136,7 +136,7 @@ class Finaliser:
         facts = outcome.successes(done, self._time.offset)
         if await concluding.succeed(connection, facts, _woken(held)) != len(held):
             await self._look_into_missing(connection, held, ["succeeded"] * len(held), [None] * len(held))
-        if self._events.heard:
+        if self._events.successes:
             for one, began, finished in zip(held, facts.started_at, facts.finished_at, strict=True):
                 self._tell(one, "succeeded", "conclude", None, began, finished)
         self._hand.learn(sum(facts.finished_at) - sum(facts.started_at), len(held))
