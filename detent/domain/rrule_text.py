@@ -69,7 +69,8 @@ def parse_rrule(text: object, start: datetime, zone: Zone) -> Recurrence:
 
 def _parts(body: str, position: int) -> dict[str, _Part]:
     parts: dict[str, _Part] = {}
-    for token in body.rstrip(";").split(";"):
+    end = position + len(body)
+    for token in body.rstrip(";").split(";") if body else ():
         name, equals, value = token.partition("=")
         if name not in _KNOWN:
             raise _refused("unknown_part", token, position, _advice_on(name))
@@ -80,13 +81,15 @@ def _parts(body: str, position: int) -> dict[str, _Part]:
         parts[name] = _Part(value, position + len(name) + 1)
         position += len(token) + 1
     if "FREQ" not in parts:
-        raise _refused("missing_part", body, position, "FREQ is missing, such as FREQ=DAILY")
+        raise _refused("missing_part", "", end, "FREQ is missing, such as FREQ=DAILY")
     if "COUNT" in parts and "UNTIL" in parts:
-        raise _refused("conflict", "COUNT", parts["COUNT"].position, "give COUNT or UNTIL, not both")
+        raise _refused("conflict", *_name(parts, "COUNT"), "give COUNT or UNTIL, not both")
     return parts
 
 
 def _advice_on(name: str) -> str:
+    if not name:
+        return "a part is empty: remove a semicolon"
     for known, advice in _ELSEWHERE.items():
         if name.startswith(known):
             return f"{known} has no place in the rule: {advice}"
@@ -237,7 +240,7 @@ def _refuse_misplaced(parts: Mapping[str, _Part], frequency: Frequency) -> None:
     for name, wrong in misplaced.items():
         if wrong and name in parts:
             advice = f"{name} has no meaning in this {frequency} rule"
-            raise _refused("conflict", name, parts[name].position, advice)
+            raise _refused("conflict", *_name(parts, name), advice)
 
 
 def _refuse_impossible(parts: Mapping[str, _Part], days: DayParts) -> None:
@@ -257,10 +260,17 @@ def _refuse_drifting(rule: Recurrence, parts: Mapping[str, _Part]) -> None:
         unit = {3600: "h", 60: "m", 1: "s"}[STEP[rule.frequency]]
         advice = f"INTERVAL={rule.interval} doesn't divide the day and can't be limited to times of day"
         advice += f": use the trigger every: {rule.interval}{unit}, or an interval that divides the day"
-        raise _refused("conflict", "INTERVAL", parts["INTERVAL"].position, advice)
+        raise _refused("conflict", *_name(parts, "INTERVAL"), advice)
     if rule.times is not None and not isinstance(rule.times, range) and len(rule.times) > _MAX_TIMES:
         advice = f"{len(rule.times)} times a day are listed, allowed are {_MAX_TIMES}"
-        raise _refused("too_many_times", rule.source, 0, advice)
+        lists = [name for name in ("BYHOUR", "BYMINUTE", "BYSECOND") if name in parts]
+        longest = max(lists, key=lambda name: len(parts[name].value))
+        raise _refused("too_many_times", *_name(parts, longest), advice)
+
+
+def _name(parts: Mapping[str, _Part], name: str) -> tuple[str, int]:
+    """A part's name and where it stands."""
+    return name, parts[name].position - len(name) - 1
 
 
 def _refused(code: str, token: str, position: int, message: str) -> SpecError:

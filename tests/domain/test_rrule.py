@@ -172,10 +172,11 @@ def test_counting_divides_and_multiplies():
     [
         ("", "empty", 0, ""),
         ("DAILY", "unknown_part", 0, "known are FREQ"),
-        ("INTERVAL=2", "missing_part", 11, "FREQ is missing"),
+        ("INTERVAL=2", "missing_part", 10, "FREQ is missing"),
         ("FREQ=FORTNIGHTLY", "bad_value", 5, "YEARLY, MONTHLY"),
         ("FREQ=DAILY;FREQ=DAILY", "duplicate_part", 11, "keep one"),
-        ("FREQ=DAILY;;COUNT=1", "unknown_part", 11, ""),
+        ("FREQ=DAILY;;COUNT=1", "unknown_part", 11, "remove a semicolon"),
+        ("RRULE:", "missing_part", 6, "FREQ is missing"),
         ("FREQ=DAILY;COUNT=", "bad_value", 11, "no value"),
         ("FREQ=DAILY;COUNT=0", "out_of_range", 17, "1-10000"),
         ("FREQ=DAILY;COUNT=1000000", "bad_value", 17, "whole numbers"),
@@ -183,7 +184,7 @@ def test_counting_divides_and_multiplies():
         ("FREQ=DAILY;INTERVAL=0", "out_of_range", 20, "1-10000"),
         ("FREQ=DAILY;INTERVAL=-1", "out_of_range", 20, "1-10000"),
         ("FREQ=DAILY;INTERVAL=1.5", "bad_value", 20, "whole numbers"),
-        ("FREQ=DAILY;COUNT=3;UNTIL=20271231", "conflict", 17, "not both"),
+        ("FREQ=DAILY;COUNT=3;UNTIL=20271231", "conflict", 11, "not both"),
         ("FREQ=DAILY;UNTIL=2027-12-31", "bad_value", 17, "20271231T235959Z"),
         ("FREQ=DAILY;UNTIL=20270231", "bad_value", 17, "does not exist"),
         ("FREQ=DAILY;UNTIL=99991231", "out_of_range", 17, "1900 to 2199"),
@@ -195,13 +196,14 @@ def test_counting_divides_and_multiplies():
         ("FREQ=DAILY;BYSECOND=60", "out_of_range", 20, "0-59"),
         ("FREQ=DAILY;BYMONTHDAY=0", "out_of_range", 22, "-31 to -1"),
         ("FREQ=DAILY;BYHOUR=", "bad_value", 11, "no value"),
-        ("FREQ=DAILY;BYWEEKNO=5", "conflict", 20, "no meaning"),
-        ("FREQ=WEEKLY;BYMONTHDAY=5", "conflict", 23, "no meaning"),
-        ("FREQ=MONTHLY;BYYEARDAY=5", "conflict", 23, "no meaning"),
-        ("FREQ=MINUTELY;BYHOUR=5;BYSETPOS=1", "conflict", 32, "no meaning"),
-        ("FREQ=DAILY;BYSETPOS=1", "conflict", 20, "no meaning"),
-        ("FREQ=MINUTELY;INTERVAL=7;BYHOUR=5", "conflict", 23, "every: 7m"),
-        ("FREQ=SECONDLY;BYHOUR=0,1,2,3,4,5,6", "too_many_times", 0, "20000"),
+        ("FREQ=DAILY;BYWEEKNO=5", "conflict", 11, "no meaning"),
+        ("FREQ=WEEKLY;BYMONTHDAY=5", "conflict", 12, "no meaning"),
+        ("FREQ=MONTHLY;BYYEARDAY=5", "conflict", 13, "no meaning"),
+        ("FREQ=MINUTELY;BYHOUR=5;BYSETPOS=1", "conflict", 23, "no meaning"),
+        ("FREQ=DAILY;BYSETPOS=1", "conflict", 11, "no meaning"),
+        ("FREQ=MINUTELY;INTERVAL=7;BYHOUR=5", "conflict", 14, "every: 7m"),
+        ("FREQ=SECONDLY;BYHOUR=0,1,2,3,4,5,6", "too_many_times", 14, "20000"),
+        ("  rrule:freq=weekly;bymonthday=5", "conflict", 20, "no meaning"),
         ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "never_fires", 33, "no February has a day 30"),
         ("FREQ=DAILY;BYMONTH=4,6;BYMONTHDAY=31", "never_fires", 34, "no April or June"),
         ("FREQ=DAILY;DTSTART=20260101", "unknown_part", 11, "set start_at"),
@@ -218,6 +220,8 @@ def test_what_is_refused_says_where_and_what_would_be_right(text, code, position
         rule(text)
     assert (refused.value.code, refused.value.position) == (code, position)
     assert advice in refused.value.message
+    if isinstance(text, str):
+        assert text[position:].upper().startswith(refused.value.token.upper())
 
 
 def test_a_rule_that_never_fires_says_so_in_bounded_time():

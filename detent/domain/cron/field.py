@@ -80,6 +80,11 @@ def parse_field(unit: Unit, text: str) -> Field:
     )
 
 
+def field_starts(expression: str) -> list[int]:
+    """Where each field of an expression begins."""
+    return [match.start() for match in re.finditer(r"\S+", expression)]
+
+
 def _members(unit: Unit, text: str) -> Iterator[Member]:
     if text == "?":
         yield _question_mark(unit)
@@ -96,8 +101,8 @@ def _members(unit: Unit, text: str) -> Iterator[Member]:
 def _member(unit: Unit, token: str) -> Member:
     if not token:
         raise _error(unit, "empty_member", token, "is empty between commas: remove a comma")
-    if token[0] in "Hh" and (match := _HASHED.fullmatch(token)):
-        return _hashed(unit, token, match)
+    if token[0] in "Hh":
+        return _hashed(unit, token)
     if unit is DAY and (match := _LAST_DAY.fullmatch(token)):
         return LastDay(_before_last(token, match[1]))
     if unit is DAY and token[-1] in "Ww":
@@ -111,7 +116,7 @@ def _member(unit: Unit, token: str) -> Member:
 
 def _question_mark(unit: Unit) -> Span:
     if unit not in (DAY, WEEKDAY):
-        raise _error(unit, "misplaced_question_mark", "?", "belongs into a day field: use *")
+        raise _error(unit, "misplaced_question_mark", "?", "belongs in a day field: use * here")
     return Span(unit.low, unit.high, star=True)
 
 
@@ -207,7 +212,10 @@ def _meant(unit: Unit, step: int) -> str:
     return f"for every {step} seconds use @every {step}s"
 
 
-def _hashed(unit: Unit, token: str, match: re.Match[str]) -> Hashed:
+def _hashed(unit: Unit, token: str) -> Hashed:
+    match = _HASHED.fullmatch(token)
+    if match is None:
+        raise _error(unit, "bad_value", token, "is not understood: write H, H/15, H(0-29) or H(0-29)/10")
     if unit is YEAR:
         raise _error(unit, "bad_value", token, "can't pick a year: write the year")
     first, last = unit.low, unit.hash_high

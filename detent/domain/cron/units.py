@@ -1,4 +1,4 @@
-"""The seven fields that a cron expression can have: their ranges and names."""
+"""The seven fields that a cron expression can have, with their ranges and names, and the aliases of whole ones."""
 
 from __future__ import annotations
 
@@ -77,3 +77,14 @@ WEEKDAY: Final = _unit(
     "day of week", 0, 6, "0-7 or SUN-SAT (0 and 7 are Sunday), 5L or 2#1", names=_names(WEEKDAYS, 0)
 )
 YEAR: Final = _unit("year", 1970, 2099)
+UNITS: Final = (SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY, YEAR)
+
+ALIASES: Final[Mapping[str, str]] = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
