@@ -14,8 +14,8 @@ from typing import BinaryIO, Final
 from detent import clock
 from detent.domain.bulk import Ask, SlotMemo
 from detent.domain.errors import SpecError
+from detent.domain.given import choice, unknown_key
 from detent.domain.instant import format_instant, parse_instant
-from detent.domain.spec import choice, unknown_key
 from detent.domain.wallclock import Fold, Gap
 
 _KEYS: Final = ("expr", "tz", "after", "count", "gap", "fold", "identity")

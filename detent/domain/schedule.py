@@ -17,10 +17,11 @@ from typing import Final
 
 from detent.domain.duration import format_duration, parse_duration
 from detent.domain.errors import SpecError
+from detent.domain.given import choice, mapping
 from detent.domain.plan import Cadence, Misfire, MisfirePolicy
 from detent.domain.retry import Retry
 from detent.domain.spacing import refuse_too_often, shortest_gap
-from detent.domain.spec import anchored, choice, parse_triggers, read_triggers, unknown_key
+from detent.domain.spec import anchored, parse_triggers, read_triggers
 from detent.domain.spread import Spread
 
 _KEYS: Final = (
@@ -85,7 +86,7 @@ class Schedule:
 
 def register(spec: object, *, as_of: datetime, identity: str, min_interval: timedelta) -> Schedule:
     """A spec as a person gives it, at the moment of its registration."""
-    given = _mapping(spec, _KEYS, "schedule")
+    given = mapping(spec, _KEYS, "schedule")
     specs = _triggers_of(given)
     max_firings = _integer(given, "max_firings", 0, 1, _MAX_FIRINGS) or None
     triggers = parse_triggers(specs, as_of=as_of, identity=identity, max_firings=max_firings)
@@ -176,7 +177,7 @@ def _spread(spec: Mapping[str, object]) -> Spread:
 def _misfire(spec: Mapping[str, object]) -> Misfire:
     if "misfire" not in spec:
         return Misfire()
-    given = _mapping(spec["misfire"], _MISFIRE_KEYS, "misfire")
+    given = mapping(spec["misfire"], _MISFIRE_KEYS, "misfire")
     grace = _duration(given, "grace", "misfire")
     if grace is not None and grace > _LONGEST_GRACE:
         raise _refused("misfire/grace", "out_of_range", f"grace is at most {format_duration(_LONGEST_GRACE)}")
@@ -190,7 +191,7 @@ def _misfire(spec: Mapping[str, object]) -> Misfire:
 def _retry(spec: Mapping[str, object]) -> Retry:
     if "retry" not in spec:
         return Retry()
-    given = _mapping(spec["retry"], _RETRY_KEYS, "retry")
+    given = mapping(spec["retry"], _RETRY_KEYS, "retry")
     plain = Retry()
     delays = given.get("delays", [])
     if not isinstance(delays, list) or len(delays) > _MAX_ATTEMPTS:
@@ -311,15 +312,6 @@ def _json(value: object) -> str:
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     text.encode()  # PostgreSQL stores no lone surrogates
     return text
-
-
-def _mapping(value: object, known: tuple[str, ...], field: str) -> dict[str, object]:
-    if not isinstance(value, Mapping):
-        raise _refused(field, "not_an_object", f"{field} is an object with {', '.join(known)}")
-    for key in value:
-        if key not in known:
-            raise unknown_key(key, known, field)
-    return dict(value)
 
 
 def _refused(field: str, code: str, message: str) -> SpecError:

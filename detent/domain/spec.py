@@ -9,39 +9,28 @@ anchor of `every` and the DTSTART of `rrule`, which begin at `as_of`, the moment
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date, datetime
-from difflib import get_close_matches
-from enum import StrEnum
-from typing import Final, TypeVar
+from datetime import datetime, timedelta
+from typing import Final
 
 from detent.domain.at import At
-from detent.domain.bits import mask_of
-from detent.domain.calendar import Calendar, DateRange, WeeklyWindow
 from detent.domain.cron import clean_expression, parse_cron
-from detent.domain.cron.field import parse_field
-from detent.domain.cron.units import WEEKDAY
 from detent.domain.duration import parse_duration
 from detent.domain.errors import SpecError, quoted
 from detent.domain.every import Every
+from detent.domain.exclusions import parse_exclusions
+from detent.domain.given import choice, mapping, token_of
 from detent.domain.instant import floor_millisecond, format_instant, on_whole_millisecond, parse_instant
-from detent.domain.limits import AHEAD_AT_MOST, EARLIEST, LATE_AT_MOST, MAX_EXCLUSIONS, MAX_TRIGGERS
+from detent.domain.limits import AHEAD_AT_MOST, EARLIEST, LATE_AT_MOST, MAX_TRIGGERS
 from detent.domain.rrule_text import parse_rrule
 from detent.domain.trigger import Rule, Trigger, Triggers
 from detent.domain.wallclock import Fold, Gap, WallClock
-from detent.domain.zone import Zone, zone
+from detent.domain.zone import Zone, given_zone, zone
 
 KINDS: Final = ("cron", "every", "at", "rrule")
 _TRIGGER_KEYS: Final = (*KINDS, "timezone", "tz", "gap", "fold", "start_at", "end_at", "exclude")
-_CALENDAR_KEYS: Final = ("timezone", "tz", "dates", "ranges", "weekly")
 _EVERY_PREFIX: Final = "@every"
-_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-"""`fromisoformat` alone also reads 2026-W01-1, and 20261225 with any two letters behind it."""
-_DAY: Final = 86_400
-
-Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def parse_triggers(
@@ -105,7 +94,7 @@ def parse_trigger(spec: object, *, as_of: datetime, identity: str = "") -> Trigg
 
 
 def _trigger(spec: object, *, as_of: datetime, identity: str) -> tuple[Trigger, str, object]:
-    given = _mapping(spec, _TRIGGER_KEYS, "trigger")
+    given = mapping(spec, _TRIGGER_KEYS, "trigger")
     kinds = [kind for kind in KINDS if kind in given]
     if len(kinds) != 1:
         raise _refused(
@@ -113,7 +102,7 @@ def _trigger(spec: object, *, as_of: datetime, identity: str) -> tuple[Trigger, 
             "trigger",
             f"a trigger has exactly one of {', '.join(KINDS)}; this one has {' and '.join(kinds) or 'none'}",
         )
-    kind, where = kinds[0], _zone(given)
+    kind, where = kinds[0], given_zone(given, zone("UTC"))
     start_at = _instant(given, "start_at")
     end_at = _instant(given, "end_at")
     if start_at is not None and end_at is not None and end_at <= start_at:
@@ -123,7 +112,7 @@ def _trigger(spec: object, *, as_of: datetime, identity: str) -> tuple[Trigger, 
         rule=_rule(kind, given, where, begin, as_of, identity),
         start_at=start_at,
         end_at=end_at,
-        exclude=_calendar(given["exclude"], where) if "exclude" in given else None,
+        exclude=parse_exclusions(given["exclude"], where) if "exclude" in given else None,
     )
     return trigger, kind, given[kind]
 
@@ -134,16 +123,24 @@ def parse_expression(
     """What a person types: cron fields, an alias, `@every 90s`, or a recurrence rule."""
     expression = clean_expression(text, "expr")
     prefix, blank, _ = expression.replace("\t", " ").partition(" ")
-    if prefix.lower() == _EVERY_PREFIX and blank:
-        period = expression[len(prefix) :].strip()
-        try:
-            return Every(parse_duration(period, "expr"), floor_millisecond(as_of))
-        except SpecError as error:
-            position = str(text).index(expression) + len(expression) - len(period)
-            raise error.within("expr", position) from None
-    if expression.upper().startswith(("FREQ=", "RRULE:")):
-        return WallClock(parse_rrule(text, as_of, where), where, gap, fold)
-    return WallClock(parse_cron(text, identity), where, gap, fold)
+    try:
+        if prefix.lower() == _EVERY_PREFIX and blank:
+            return Every(_behind(len(prefix), str(text), "expr"), floor_millisecond(as_of))
+        if expression.upper().startswith(("FREQ=", "RRULE:")):
+            return WallClock(parse_rrule(text, as_of, where), where, gap, fold)
+        return WallClock(parse_cron(text, identity), where, gap, fold)
+    except SpecError as error:
+        raise error.within("expr") from None
+
+
+def _behind(prefix: int, text: str, field: str) -> timedelta:
+    """The duration behind a word of that length."""
+    begin = len(text) - len(text.lstrip()) + prefix
+    begin += len(text[begin:]) - len(text[begin:].lstrip())
+    try:
+        return parse_duration(text[begin:].rstrip(), field)
+    except SpecError as error:
+        raise error.within(field, begin) from None
 
 
 def refuse_silent(trigger: Trigger, kind: str, value: object, as_of: datetime) -> None:
@@ -159,7 +156,7 @@ def refuse_silent(trigger: Trigger, kind: str, value: object, as_of: datetime) -
         message = "never fires: its bounds and exclusions leave no slot within 50 years"
     else:
         message = f"never fires: {quoted(str(value))} has no slot within the next 50 years"
-    raise SpecError(message, code="never_fires", field=kind, token=str(value)[:99])
+    raise SpecError(message, code="never_fires", field=kind, token=token_of(str(value)))
 
 
 def _rule(
@@ -190,122 +187,12 @@ def _rule(
 
 def _at(value: object, as_of: datetime) -> datetime:
     if isinstance(value, str) and value.startswith("in "):
-        return as_of + parse_duration(value[3:].strip(), "at")
+        return as_of + _behind(len("in"), value, "at")
     return parse_instant(value, "at")
-
-
-def _zone(given: Mapping[str, object]) -> Zone:
-    if "tz" in given and "timezone" in given:
-        raise _refused("conflict", "tz", "tz and timezone are the same: give one")
-    if "tz" in given:
-        return zone(given["tz"], "tz")
-    return zone(given.get("timezone", "UTC"))
-
-
-def choice(given: Mapping[str, object], key: str, options: type[Choice]) -> Choice:
-    """One of a policy's words; the first is the default."""
-    value = given.get(key)
-    if value is None:
-        return next(iter(options))
-    if isinstance(value, str) and value in list(options):
-        return options(value)
-    message = f"{key} is one of {', '.join(options)}"
-    raise SpecError(
-        message, code="bad_value", field=key, token=str(value)[:99] if isinstance(value, str) else ""
-    )
 
 
 def _instant(given: Mapping[str, object], key: str) -> datetime | None:
     return on_whole_millisecond(parse_instant(given[key], key)) if key in given else None
-
-
-def _calendar(spec: object, where: Zone) -> Calendar:
-    given = _mapping(spec, _CALENDAR_KEYS, "exclude")
-    named = "tz" in given or "timezone" in given
-    if sum(len(_list(given, key)) for key in ("dates", "ranges", "weekly")) > MAX_EXCLUSIONS:
-        raise _refused("out_of_range", "exclude", f"at most {MAX_EXCLUSIONS} entries are allowed")
-    dates = [DateRange(day, day) for day in map(_date, _list(given, "dates"))]
-    ranges = [_range(entry) for entry in _list(given, "ranges")]
-    windows = [_window(entry) for entry in _list(given, "weekly")]
-    return Calendar(_zone(given) if named else where, tuple(sorted((*dates, *ranges))), tuple(windows))
-
-
-def _list(given: Mapping[str, object], key: str) -> Sequence[object]:
-    value = given.get(key, ())
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        raise _refused("not_a_list", f"exclude/{key}", f"{key} is a list")
-    return value
-
-
-def _date(value: object) -> date:
-    try:
-        if isinstance(value, str) and _DATE.fullmatch(value):
-            return date.fromisoformat(value)
-    except ValueError:
-        pass
-    shown = quoted(value) if isinstance(value, str) else "this"
-    raise _refused("bad_date", "exclude", f"{shown} is no date: write it like 2026-12-25")
-
-
-def _range(entry: object) -> DateRange:
-    given = _mapping(entry, ("from", "to"), "exclude/ranges")
-    first, last = _date(given.get("from")), _date(given.get("to"))
-    if last < first:
-        raise _refused("empty_range", "exclude/ranges", "the last day lies before the first")
-    return DateRange(first, last)
-
-
-def _window(entry: object) -> WeeklyWindow:
-    given = _mapping(entry, ("days", "from", "to"), "exclude/weekly")
-    days = given.get("days", "*")
-    if not isinstance(days, str) or len(days) > 99 or not days.isascii():
-        raise _refused("bad_value", "exclude/weekly", "days is a text such as SAT,SUN or MON-FRI")
-    try:
-        field = parse_field(WEEKDAY, days)
-    except SpecError as error:
-        raise error.within("exclude/weekly") from None
-    if field.days or field.hashed:
-        raise _refused("bad_value", "exclude/weekly", "days names weekdays, such as SAT,SUN")
-    start, end = _clock(given.get("from", "00:00")), _clock(given.get("to", "24:00"))
-    return WeeklyWindow(mask_of(range(7)) & field.mask, start, (end - start) % _DAY or _DAY)
-
-
-def _clock(value: object) -> int:
-    if isinstance(value, str) and len(value) == 5 and value[2] == ":" and value.isascii():
-        hours, minutes = value[:2], value[3:]
-        if hours.isdigit() and minutes.isdigit() and int(minutes) < 60:
-            second = int(hours) * 3600 + int(minutes) * 60
-            if second <= _DAY:
-                return second
-    raise _refused("bad_value", "exclude/weekly", "a time of day is written 22:00, up to 24:00")
-
-
-def _mapping(value: object, known: Iterable[str], field: str) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise _refused("not_an_object", field, f"{field} is an object with {', '.join(known)}")
-    for key in value:
-        if key not in known:
-            raise unknown_key(key, known, field)
-    return value
-
-
-def unknown_key(key: object, known: Iterable[str], field: str) -> SpecError:
-    """An error that guesses what was meant."""
-    if not isinstance(key, str):
-        return _refused("unknown_field", field, f"{field} has a key that is no text")
-    shown, known = key[:40], list(known)
-    if key == "anchor":
-        advice = "start_at is the anchor"
-    elif near := get_close_matches(shown.lower(), known, n=1):
-        advice = f"did you mean {near[0]}?"
-    else:
-        advice = f"known are {', '.join(known)}"
-    return SpecError(
-        f"{quoted(key)} is no field of {field}: {advice}",
-        code="unknown_field",
-        field=field,
-        token=shown,
-    )
 
 
 def _refused(code: str, field: str, message: str) -> SpecError:

@@ -104,6 +104,14 @@ def zone(name: object, field: str = "timezone") -> Zone:
     raise _refused(name, field)
 
 
+def given_zone(given: Mapping[str, object], default: Zone) -> Zone:
+    """Of an object that has a `timezone`, or its alias `tz`, or neither."""
+    if "tz" in given and "timezone" in given:
+        raise SpecError("tz and timezone are the same: give one", code="conflict", field="tz")
+    key = "tz" if "tz" in given else "timezone"
+    return zone(given[key], key) if key in given else default
+
+
 @cache
 def zone_names() -> frozenset[str]:
     """The explicit list: Area/City names of the tzdata package, and UTC. No abbreviations, no POSIX rules."""

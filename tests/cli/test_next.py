@@ -97,7 +97,7 @@ def test_a_wrong_expression_as_json():
     assert json.loads(done.stdout)["error"] == {
         "code": "out_of_range",
         "message": 'minute "61" is out of range: allowed is 0-59',
-        "field": "cron",
+        "field": "expr",
         "token": "61",
         "position": 0,
     }

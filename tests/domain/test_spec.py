@@ -133,25 +133,30 @@ def test_exclusions(exclude, expected):
         ({"cron": "* * * * *", "exclude": []}, "not_an_object", "exclude", "dates"),
         ({"cron": "* * * * *", "exclude": {"days": []}}, "unknown_field", "exclude", "did you mean dates?"),
         ({"cron": "* * * * *", "exclude": {"dates": "2026-12-25"}}, "not_a_list", "exclude/dates", "a list"),
-        ({"cron": "* * * * *", "exclude": {"dates": ["25.12.2026"]}}, "bad_date", "exclude", "2026-12-25"),
-        ({"cron": "* * * * *", "exclude": {"dates": ["2026-13-25"]}}, "bad_date", "exclude", "2026-12-25"),
-        ({"cron": "* * * * *", "exclude": {"dates": [20261225]}}, "bad_date", "exclude", "2026-12-25"),
+        ({"cron": "* * * * *", "exclude": {"dates": ["25.12.2026"]}}, "bad_date", "exclude/dates/0", "2026-12-25"),
+        ({"cron": "* * * * *", "exclude": {"dates": ["2026-13-25"]}}, "bad_date", "exclude/dates/0", "2026-12-25"),
+        ({"cron": "* * * * *", "exclude": {"dates": [20261225]}}, "bad_date", "exclude/dates/0", "2026-12-25"),
         ({"cron": "* * * * *", "exclude": {"dates": ["2026-12-25"] * 1001}}, "out_of_range", "exclude", "1000"),
         (
             {"cron": "* * * * *", "exclude": {"ranges": [{"from": "2026-12-25", "to": "2026-12-24"}]}},
-            "empty_range", "exclude/ranges", "before the first",
+            "empty_range", "exclude/ranges/0/to", "before the first",
         ),
-        ({"cron": "* * * * *", "exclude": {"weekly": [{"days": "5L"}]}}, "bad_value", "exclude/weekly", "SAT,SUN"),
-        ({"cron": "* * * * *", "exclude": {"weekly": [{"days": 5}]}}, "bad_value", "exclude/weekly", "SAT,SUN"),
-        ({"cron": "* * * * *", "exclude": {"weekly": [{"from": "25:00"}]}}, "bad_value", "exclude/weekly", "24:00"),
-        ({"cron": "* * * * *", "exclude": {"weekly": [{"from": "9:00"}]}}, "bad_value", "exclude/weekly", "22:00"),
-        ({"cron": "* * * * *", "exclude": {"dates": ["2026-W01-1"]}}, "bad_date", "exclude", "2026-12-25"),
-        ({"cron": "* * * * *", "exclude": {"dates": ["20261225xx"]}}, "bad_date", "exclude", "2026-12-25"),
+        ({"cron": "* * * * *", "exclude": {"weekly": [{"days": "5L"}]}}, "bad_value", "exclude/weekly/0/days", "SAT,SUN"),
+        ({"cron": "* * * * *", "exclude": {"weekly": [{"days": 5}]}}, "bad_value", "exclude/weekly/0/days", "SAT,SUN"),
+        ({"cron": "* * * * *", "exclude": {"weekly": [{"from": "25:00"}]}}, "bad_value", "exclude/weekly/0/from", "24:00"),
+        ({"cron": "* * * * *", "exclude": {"weekly": [{"from": "9:00"}]}}, "bad_value", "exclude/weekly/0/from", "22:00"),
+        ({"cron": "* * * * *", "exclude": {"dates": ["2026-W01-1"]}}, "bad_date", "exclude/dates/0", "2026-12-25"),
+        ({"cron": "* * * * *", "exclude": {"dates": ["20261225xx"]}}, "bad_date", "exclude/dates/0", "2026-12-25"),
         ({"cron": "* * * * *", "exclude": {"dates": ["5"] * 1001}}, "out_of_range", "exclude", "1000"),
-        ({"cron": "* * * * *", "exclude": {"weekly": [{"days": "²"}]}}, "bad_value", "exclude/weekly", "SAT,SUN"),
-        ({"cron": "* * * * *", "exclude": {"weekly": [{"days": "٥"}]}}, "bad_value", "exclude/weekly", "SAT,SUN"),
-        ({"cron": "* * * * *", "exclude": {"weekly": [{"days": "ſun"}]}}, "bad_value", "exclude/weekly", "SAT,SUN"),
-        ({"cron": "* * * * *", "exclude": {"weekly": [{"days": "MOO"}]}}, "bad_value", "exclude/weekly", "SUN-SAT"),
+        ({"cron": "* * * * *", "exclude": {"weekly": [{"days": "²"}]}}, "bad_value", "exclude/weekly/0/days", "SAT,SUN"),
+        ({"cron": "* * * * *", "exclude": {"weekly": [{"days": "٥"}]}}, "bad_value", "exclude/weekly/0/days", "SAT,SUN"),
+        ({"cron": "* * * * *", "exclude": {"weekly": [{"days": "ſun"}]}}, "bad_value", "exclude/weekly/0/days", "SAT,SUN"),
+        ({"cron": "* * * * *", "exclude": {"weekly": [{"days": "MOO"}]}}, "bad_value", "exclude/weekly/0/days", "SUN-SAT"),
+        ({"cron": "* * * * *", "exclude": {"dates": ["2026-12-25", "2026-12-32"]}}, "bad_date", "exclude/dates/1", "2026-12-32"),
+        ({"cron": "* * * * *", "exclude": {"ranges": [{"from": "2026-12-25"}]}}, "bad_date", "exclude/ranges/0/to", "2026-12-25"),
+        ({"cron": "* * * * *", "exclude": {"weekly": [{}, {"to": "24:01"}]}}, "bad_value", "exclude/weekly/1/to", "24:00"),
+        ({"cron": "* * * * *", "exclude": {"weekly": [{"day": "SAT"}]}}, "unknown_field", "exclude/weekly/0", "did you mean days?"),
+        ({"cron": "* * * * *", "exclude": {"tz": "EST"}}, "ambiguous_zone", "exclude/tz", "America/New_York"),
         ("* * * * *", "not_an_object", "trigger", "cron"),
         (None, "not_an_object", "trigger", "cron"),
     ],
@@ -161,6 +166,17 @@ def test_what_is_refused_names_the_field_and_what_would_be_right(spec, code, fie
         parse_trigger(spec, as_of=NOW)
     assert (refused.value.code, refused.value.field) == (code, field)
     assert advice in refused.value.message
+
+
+# R-TIME-9
+@pytest.mark.parametrize(
+    ("at", "position"), [("in a while", 3), ("in  5x", 4), ("tomorrow", 0), ("2026-02-30T00:00:00Z", 0)]
+)
+def test_an_error_about_an_instant_or_a_delay_says_where_it_stands(at, position):
+    with pytest.raises(SpecError) as refused:
+        parse_trigger({"at": at}, as_of=NOW)
+    assert refused.value.position == position
+    assert at[position:] == refused.value.token
 
 
 @pytest.mark.parametrize("specs", [None, {}, "* * * * *", [], [{"every": "5m"}] * 33])
