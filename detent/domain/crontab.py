@@ -44,20 +44,22 @@ def read_crontab(text: str, default: Zone, *, system: bool = False) -> Iterator[
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
-            if assignment := _assignment(line):
-                name, value = assignment
-                if name == _ZONE_VARIABLE:
-                    where = zone(value, name) if value else default
-                continue
-            yield _entry(number, line, where, system=system)
+            if assignment := _ASSIGNMENT.fullmatch(line[:_MAX_LINE]):
+                if assignment[1].strip("\"'") == _ZONE_VARIABLE:
+                    where = _zone(assignment) or default
+            else:
+                yield _entry(number, line, where, system=system)
         except SpecError as error:
-            position = max(line.find(error.token), 0)
-            yield BadLine(number, line, error.within(error.field, position - error.position))
+            yield BadLine(number, line, error)
 
 
-def _assignment(line: str) -> tuple[str, str] | None:
-    match = _ASSIGNMENT.fullmatch(line[:_MAX_LINE])
-    return (match[1].strip("\"'"), match[2].strip().strip("\"'")) if match else None
+def _zone(assignment: re.Match[str]) -> Zone | None:
+    """The zone of the entries that follow; none if it is left empty."""
+    name = assignment[2].strip().strip("\"'")
+    try:
+        return zone(name, _ZONE_VARIABLE) if name else None
+    except SpecError as error:
+        raise error.within(_ZONE_VARIABLE, assignment.string.index(name, assignment.start(2))) from None
 
 
 def _entry(number: int, line: str, where: Zone, *, system: bool) -> Entry:
@@ -65,6 +67,7 @@ def _entry(number: int, line: str, where: Zone, *, system: bool) -> Entry:
         raise SpecError(f"the line has more than {_MAX_LINE} characters", code="too_long", field="line")
     match = _ALIAS.fullmatch(line) or _FIELDS.fullmatch(line)
     expression, rest = (match[1], match[2]) if match else (line, "")
+    column = line.index(expression.strip())
     if system and rest:
         rest = " ".join(rest.split(maxsplit=1)[1:])
     if match and not rest.strip():
@@ -74,12 +77,13 @@ def _entry(number: int, line: str, where: Zone, *, system: bool) -> Entry:
             code="no_command",
             field="command",
             token=expression.strip(),
+            position=column,
         )
     return Entry(
         line=number,
         text=line,
         expression=expression.strip(),
-        column=len(expression) - len(expression.lstrip()) + (match.start(1) if match else 0),
+        column=column,
         zone=where,
         command=rest.strip(),
     )

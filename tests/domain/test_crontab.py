@@ -41,8 +41,14 @@ def test_system_crontabs_have_a_user():
 
 
 def test_bad_lines_are_reported_and_the_others_read_on():
-    text = "CRON_TZ=EST\n0 0 * * *\n" + "x" * 10_001 + "\n@daily\n0 0 * * * fine\n"
+    text = "CRON_TZ=EST\n0 0 * * *\n" + "x" * 10_001 + "\n @daily\n0 0 * * * fine\nCRON_TZ = 'C'\n"
     found = list(read_crontab(text, zone("UTC")))
     bad = [(line.line, line.error.code, line.error.position) for line in found if isinstance(line, BadLine)]
-    assert bad == [(1, "ambiguous_zone", 8), (2, "no_command", 0), (3, "too_long", 0), (4, "no_command", 0)]
+    assert bad == [
+        (1, "ambiguous_zone", 8),
+        (2, "no_command", 0),
+        (3, "too_long", 0),
+        (4, "no_command", 1),
+        (6, "unknown_zone", 11),
+    ]
     assert [entry.line for entry in found if isinstance(entry, Entry)] == [5]
