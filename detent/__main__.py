@@ -1,5 +1,5 @@
 """`python -m detent`."""
 
-from detent.cli.main import app
+from detent.cli.main import main
 
-app(prog_name="detent")
+main()

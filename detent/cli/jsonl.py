@@ -6,12 +6,12 @@ Lines are answered as they arrive, so the command also serves as a co-process of
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import BinaryIO, Final
 
 from detent import clock
+from detent.cli.streams import bytes_in, bytes_out
 from detent.domain.bulk import Ask, SlotMemo
 from detent.domain.errors import SpecError
 from detent.domain.given import choice, unknown_key
@@ -27,18 +27,21 @@ _CHUNK: Final = 1 << 18
 
 def answer_stream() -> None:
     """Read standard input to its end."""
-    memo, out = SlotMemo(), sys.stdout.buffer
-    for lines in _batches(sys.stdin.buffer):
-        out.write("".join(answer(memo, line) + "\n" for line in lines).encode())
+    memo, out = SlotMemo(), bytes_out()
+    for lines in _batches(bytes_in()):
+        for (
+            line
+        ) in lines:  # each is written before the next is asked for: ten thousand slots are a quarter megabyte
+            out.write(answer(memo, line).encode())
         out.flush()
 
 
 def answer(memo: SlotMemo, line: bytes | None) -> str:
     """One line in, one line out: the next slots, or the error."""
     try:
-        return json.dumps({"next": _next(memo, _object(line))})
+        return json.dumps({"next": _next(memo, _object(line))}) + "\n"
     except SpecError as error:
-        return json.dumps({"error": error.to_json()})
+        return json.dumps({"error": error.to_json()}) + "\n"
 
 
 def _batches(stream: BinaryIO) -> Iterator[list[bytes | None]]:

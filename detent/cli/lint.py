@@ -14,6 +14,7 @@ import typer
 
 from detent import clock
 from detent.cli.problem import WRONG_INPUT, caret, refuse
+from detent.cli.streams import bytes_in
 from detent.domain.crontab import BadLine, Entry, read_crontab
 from detent.domain.errors import SpecError
 from detent.domain.instant import parse_instant
@@ -131,9 +132,9 @@ def _as_json(remark: _Remark) -> str:
 
 def _read(path: Path) -> str:
     try:
-        data = sys.stdin.buffer.read(_MAX_FILE + 1) if str(path) == "-" else _bounded(path)
+        data = bytes_in().read(_MAX_FILE + 1) if str(path) == "-" else _bounded(path)
     except OSError as error:
-        print(f"detent: {path} can't be read: {error.strerror}", file=sys.stderr)
+        print(f"detent: {path} can't be read: {error.strerror or error}", file=sys.stderr)
         sys.exit(WRONG_INPUT)
     if len(data) > _MAX_FILE:
         print(f"detent: {path} is larger than {_MAX_FILE >> 20} MiB", file=sys.stderr)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import typer
 
 from detent.cli.bench import bench_command
@@ -14,6 +17,8 @@ from detent.cli.next import next_command
 from detent.cli.planner import planner_command
 from detent.cli.version import version_command
 from detent.cli.worker import worker_command
+
+REFUSED_BY_THE_SYSTEM = 1
 
 app = typer.Typer(
     name="detent",
@@ -38,3 +43,14 @@ app.command("version")(version_command)
 @app.callback()
 def _root() -> None:
     """Keeps `detent next` a subcommand however many there are."""
+
+
+def main() -> None:
+    """Run a command. What the system refuses (a full disk, a closed stream) is told in a line, not by a traceback."""
+    try:
+        app(prog_name="detent")
+    except OSError as error:
+        print(f"detent: {error}", file=sys.stderr)
+        if sys.stdout is not None:  # what it still holds would fail once more at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(REFUSED_BY_THE_SYSTEM)
