@@ -18,7 +18,7 @@ from detent.cli.streams import bytes_in
 from detent.domain.crontab import BadLine, Entry, read_crontab
 from detent.domain.errors import SpecError
 from detent.domain.instant import parse_instant
-from detent.domain.lint import lint
+from detent.domain.lint import ABOUT_ZONES, Finding, lint
 from detent.domain.spec import parse_expression, refuse_silent
 from detent.domain.trigger import Trigger
 from detent.domain.wallclock import Fold, Gap
@@ -81,25 +81,29 @@ def lint_command(
 
 
 def _check(file: str, text: str, default: Zone, as_of: datetime, *, system: bool) -> Iterator[_Remark]:
+    said: set[Finding] = set()
     for entry in read_crontab(text, default, system=system):
         if isinstance(entry, BadLine):
             yield _error(file, entry.line, entry.text, entry.error)
             continue
         try:
-            yield from _warnings(file, entry, as_of)
+            findings = [finding for finding in _findings(entry, as_of) if finding not in said]
+            said.update(finding for finding in findings if finding.code in ABOUT_ZONES)
+            yield from (_warning(file, entry.line, finding) for finding in findings)
         except SpecError as error:
             yield _error(file, entry.line, entry.text, error.within(error.field, entry.column))
 
 
-def _warnings(file: str, entry: Entry, as_of: datetime) -> Iterator[_Remark]:
+def _findings(entry: Entry, as_of: datetime) -> Iterator[Finding]:
     rule = parse_expression(
         entry.expression, where=entry.zone, gap=Gap.AT_TRANSITION, fold=Fold.FIRST, as_of=as_of
     )
     refuse_silent(Trigger(rule=rule), "cron", entry.expression, as_of)
-    for finding in lint(rule, as_of):
-        yield _Remark(
-            file=file, line=entry.line, severity="warning", code=finding.code, message=finding.message
-        )
+    yield from lint(rule, as_of)
+
+
+def _warning(file: str, line: int, finding: Finding) -> _Remark:
+    return _Remark(file=file, line=line, severity="warning", code=finding.code, message=finding.message)
 
 
 def _error(file: str, line: int, text: str, error: SpecError) -> _Remark:

@@ -8,14 +8,13 @@ from datetime import datetime
 from itertools import islice
 from typing import Final
 
-from detent.domain.cron.expression import Cron
 from detent.domain.instant import ceil_seconds, format_instant, instant_of, seconds_of
 from detent.domain.wallclock import Fold, Gap, Pattern, WallClock
 from detent.domain.words import and_list, clock
 
 _SHOWN: Final = 3
 _HOUR: Final = 3600
-_ALL_HOURS: Final = (1 << 24) - 1
+_DAY: Final = 24 * _HOUR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +38,7 @@ def clock_changes(rule: WallClock, start: datetime, end: datetime) -> Iterator[C
             return
         before, after = zone.offsets[span - 1], zone.offsets[span]
         low, high = sorted((at + before, at + after))
-        if _goes_unnoticed(rule.pattern, high - low):
+        if (high - low) % _HOUR == 0 and rule.pattern.recurring and _every_hour(rule.pattern, low):
             continue
         touched = list(islice(_walls(rule.pattern, low, high), _SHOWN + 1))
         if touched:
@@ -54,13 +53,14 @@ def clock_changes(rule: WallClock, start: datetime, end: datetime) -> Iterator[C
             )
 
 
-def _goes_unnoticed(pattern: Pattern, size: int) -> bool:
-    hourly = isinstance(pattern, Cron) and pattern.hours == _ALL_HOURS
-    return pattern.recurring and size % _HOUR == 0 and (hourly or not isinstance(pattern, Cron))
+def _every_hour(pattern: Pattern, wall: int) -> bool:
+    """Does it fire as often in each hour of that day?"""
+    midnight = wall - wall % _DAY
+    return len({pattern.count_walls(at, at + _HOUR) for at in range(midnight, midnight + _DAY, _HOUR)}) == 1
 
 
 def _what(pattern: Pattern, walls: list[int], low: int, high: int, *, is_gap: bool) -> str:
-    names = [clock(wall % 86_400) for wall in walls[:_SHOWN]]
+    names = [clock(wall % _DAY) for wall in walls[:_SHOWN]]
     if len(walls) > _SHOWN:
         names.append(f"{pattern.count_walls(low, high) - _SHOWN} more")
     one, many = ("does not exist", "do not exist") if is_gap else ("comes twice", "come twice")
@@ -78,7 +78,7 @@ def _gap(rule: WallClock, at: int) -> str:
         return "nothing is made up, it goes on with the next time that exists"
     match rule.gap:
         case Gap.AT_TRANSITION:
-            begin = clock((at + rule.zone.offset_at(at)) % 86_400)
+            begin = clock((at + rule.zone.offset_at(at)) % _DAY)
             return f"fires once at {begin}, the first moment after the gap ({format_instant(instant_of(at))})"
         case Gap.SHIFT:
             return "fires as much later as the clock is put forward"

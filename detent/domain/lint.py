@@ -19,6 +19,8 @@ from detent.domain.words import clock, ordinal
 from detent.domain.zone import Zone, old_names
 
 LOOK_AHEAD: Final = timedelta(days=731)
+ABOUT_ZONES: Final = frozenset({"old_zone_name", "posix_sign"})
+"""Findings that are the same for every rule in a zone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,7 @@ def _expression(cron: Cron) -> Iterator[Finding]:
     yield from _two_day_fields(cron)
     yield from _short_months(cron)
     yield from _sunday_is_zero(cron)
+    yield from _whose_h(cron)
 
 
 def _uneven(field: Field) -> Iterator[Finding]:
@@ -102,6 +105,15 @@ def _sunday_is_zero(cron: Cron) -> Iterator[Finding]:
                 code="sunday_is_zero",
                 message=f"{member.text()} is a {WEEKDAYS[member.weekday]}: Sunday is 0 here, and 1 in Quartz",
             )
+
+
+def _whose_h(cron: Cron) -> Iterator[Finding]:
+    hashed = any(f.hashed for f in (cron.second, cron.minute, cron.hour, cron.day, cron.month, cron.weekday))
+    if hashed and not cron.identity:
+        message = (
+            "H picks by the schedule's identity, and none is given here: each schedule has a time of its own"
+        )
+        yield Finding(code="no_identity", message=message)
 
 
 def _zone(zone: Zone) -> Iterator[Finding]:

@@ -44,6 +44,19 @@ def test_clock_changes_are_warned_of_and_strict_makes_them_count():
     assert {remark["severity"] for remark in remarks} == {"warning"}
 
 
+def test_what_is_said_of_a_zone_is_said_once():
+    crontab = (
+        b"CRON_TZ=US/Arizona\n0 9 * * * a\n0 10 * * * b\nCRON_TZ=Etc/GMT+5\n*/7 * * * * c\n*/7 * * * * d\n"
+    )
+    remarks = [json.loads(line) for line in detent("lint", "-", "--json", stdin=crontab).stdout.splitlines()]
+    assert [(remark["line"], remark["code"]) for remark in remarks] == [
+        (2, "old_zone_name"),
+        (5, "uneven_step"),
+        (5, "posix_sign"),
+        (6, "uneven_step"),
+    ]
+
+
 def test_system_crontabs(tmp_path):
     (tmp_path / "crontab").write_text("17 * * * * root run-parts\n")
     assert detent("lint", "--system", str(tmp_path / "crontab")).returncode == 0

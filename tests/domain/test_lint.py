@@ -48,6 +48,11 @@ def findings(
         ("*/5 * * * *", "skip", "first", set()),
         ("0 9 * * *", "skip", "first", set()),
         ("FREQ=HOURLY", "skip", "first", set()),
+        ("FREQ=MINUTELY;INTERVAL=20", "skip", "first", set()),
+        ("FREQ=HOURLY;BYHOUR=2;BYMONTHDAY=8", "skip", "first", {
+            "2026-03-08: 02:00 does not exist in America/New_York: nothing is made up, it goes on with the next time"
+            " that exists"
+        }),
         ("FREQ=DAILY;BYHOUR=1;BYMINUTE=30;BYMONTH=11", "skip", "first", {
             "2026-11-01: 01:30 comes twice in America/New_York: fires the first time only",
             "2027-11-07: 01:30 comes twice in America/New_York: fires the first time only",
@@ -118,6 +123,16 @@ def test_zones_that_surprise():
     assert "5 hours behind UTC" in dict(findings("0 9 * * *", "Etc/GMT+5"))["posix_sign"]
     assert "1 hour ahead of UTC" in dict(findings("0 9 * * *", "Etc/GMT-1"))["posix_sign"]
     assert findings("0 9 * * *", "Etc/GMT") == []
+
+
+def test_an_h_without_an_identity_picks_for_nobody():
+    assert dict(findings("H 2 * * *")) == {
+        "no_identity": "H picks by the schedule's identity, and none is given here: each schedule has a time of its own"
+    }
+    rule = parse_expression(
+        "H 2 * * *", where=zone("UTC"), gap=Gap.SKIP, fold=Fold.FIRST, as_of=NOW, identity="a"
+    )
+    assert list(lint(rule, NOW)) == []
 
 
 def test_elapsed_time_has_nothing_to_lint():
