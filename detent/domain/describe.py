@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from detent.domain.at import At
 from detent.domain.cron.describe import describe_cron
 from detent.domain.cron.expression import Cron
@@ -10,7 +12,7 @@ from detent.domain.duration import words_of
 from detent.domain.every import Every
 from detent.domain.instant import format_instant, instant_of
 from detent.domain.rrule import STEP, Frequency, Recurrence
-from detent.domain.rrule_days import ByDay, DayParts
+from detent.domain.rrule_days import DayParts
 from detent.domain.trigger import Rule, Trigger, Triggers
 from detent.domain.words import and_list, clock, every, ordinal, runs, shortened
 
@@ -62,8 +64,8 @@ def _recurrence(rule: object) -> str:
     assert isinstance(rule, Recurrence)
     parts = [every(rule.interval, _UNITS[rule.frequency]), _days(rule.days), _months(rule.days), _times(rule)]
     if rule.positions:
-        picks = [ordinal(p) if p > 0 else _from_last(-p) for p in sorted(rule.positions)]
-        parts.append(f"of these only the {and_list(picks)}")
+        picks = [f"the {_nth(p)}" for p in sorted(rule.positions, key=lambda p: (p < 0, p))]
+        parts.append(f"of these only {and_list(picks)}")
     if rule.count is not None:
         parts.append("once" if rule.count == 1 else f"{rule.count} times")
     if rule.until is not None:
@@ -72,32 +74,38 @@ def _recurrence(rule: object) -> str:
     return text[0].upper() + text[1:]
 
 
-def _from_last(number: int) -> str:
-    return "last" if number == 1 else f"{ordinal(number)} to last"
+def _nth(number: int) -> str:
+    """1st, and below zero last, 2nd to last."""
+    if number > 0:
+        return ordinal(number)
+    return "last" if number == -1 else f"{ordinal(-number)} to last"
 
 
 def _days(by: DayParts) -> str:
     parts = []
     if by.weekdays:
-        parts.append(f"on {and_list(_weekdays(by.weekdays))}")
+        parts.append(f"on {and_list(_weekdays(by))}")
     if by.month_days:
         names = runs(sorted(d for d in by.month_days if d > 0), lambda d: f"the {ordinal(d)}")
-        names += [f"the {_from_last(-d)} day" for d in sorted(by.month_days) if d < 0]
-        parts.append(f"on {and_list(names)} of the month")
+        parts.append(f"on {and_list(names + _from_last(by.month_days, 'day'))} of the month")
     if by.year_days:
-        parts.append(f"on day {and_list(map(str, sorted(by.year_days)))} of the year")
+        names = runs(sorted(d for d in by.year_days if d > 0), lambda d: f"day {d}")
+        parts.append(f"on {and_list(names + _from_last(by.year_days, 'day'))} of the year")
     if by.weeks:
-        parts.append(f"in week {and_list(map(str, sorted(by.weeks)))}")
+        names = runs(sorted(w for w in by.weeks if w > 0), lambda w: f"week {w}")
+        parts.append(f"in {and_list(names + _from_last(by.weeks, 'week'))}")
     return ", ".join(parts)
 
 
-def _weekdays(days: frozenset[ByDay]) -> list[str]:
-    names = runs(sorted(d.weekday for d in days if not d.nth), lambda d: _MONDAY_FIRST[d])
-    return names + [
-        f"the {ordinal(d.nth) if d.nth > 0 else _from_last(-d.nth)} {_MONDAY_FIRST[d.weekday]}"
-        for d in sorted(days)
-        if d.nth
-    ]
+def _from_last(numbers: Iterable[int], unit: str) -> list[str]:
+    return [f"the {_nth(n)} {unit}" for n in sorted(numbers) if n < 0]
+
+
+def _weekdays(by: DayParts) -> list[str]:
+    names = runs(sorted(d.weekday for d in by.weekdays if not d.nth), lambda d: _MONDAY_FIRST[d])
+    of_year = " of the year" if by.nth_of_year else ""
+    nths = sorted(d for d in by.weekdays if d.nth)
+    return names + [f"the {_nth(d.nth)} {_MONDAY_FIRST[d.weekday]}{of_year}" for d in nths]
 
 
 def _months(by: DayParts) -> str:
@@ -107,6 +115,15 @@ def _months(by: DayParts) -> str:
 
 
 def _times(rule: Recurrence) -> str:
-    if (rule.frequency in STEP and not rule.limited) or rule.times is None:
+    if rule.times is not None and (rule.frequency not in STEP or rule.limited):
+        return f"at {and_list(shortened([clock(second) for second in rule.times]))}"
+    minutes = sorted(rule.minutes) if rule.frequency is Frequency.HOURLY else []
+    seconds = sorted(rule.seconds) if rule.frequency is not Frequency.SECONDLY else []
+    parts = [_within("minute", minutes), _within("second", seconds) if seconds != [0] else ""]
+    return ", ".join(filter(None, parts))
+
+
+def _within(unit: str, numbers: list[int]) -> str:
+    if not numbers:
         return ""
-    return f"at {and_list(shortened([clock(second) for second in rule.times]))}"
+    return f"at {unit}{'s' if len(numbers) > 1 else ''} {and_list(shortened(runs(numbers, str)))}"
