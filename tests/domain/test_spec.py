@@ -9,7 +9,7 @@ import pytest
 from detent.domain.at import At
 from detent.domain.errors import SpecError
 from detent.domain.every import Every
-from detent.domain.spec import parse_expression, parse_trigger, parse_triggers
+from detent.domain.spec import anchored, parse_expression, parse_trigger, parse_triggers, read_triggers
 from detent.domain.wallclock import Fold, Gap
 from detent.domain.zone import zone
 
@@ -190,6 +190,33 @@ def test_errors_name_the_trigger_of_the_list():
         parse_triggers([{"every": "5m"}, {"cron": "  61 * * * *"}], as_of=NOW)
     assert (refused.value.field, refused.value.position) == ("triggers/1/cron", 2)
     assert refused.value.to_json()["token"] == "61"
+
+
+# R-TIME-2
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {
+            "cron": "30 2 * * MON-FRI",
+            "tz": "America/New_York",
+            "gap": "shift",
+            "exclude": {"weekly": [{"days": "FRI"}]},
+        },
+        {"cron": "@every 90s"},
+        {"cron": "H H * * *", "end_at": "2027-01-01T00:00:00Z"},
+        {"every": "7m"},
+        {"every": "7m", "start_at": "2020-01-01T00:00:00Z"},
+        {"at": "in 10m"},
+        {"at": "2026-11-20T08:00:00.0001+01:00"},
+        {"rrule": "FREQ=WEEKLY;BYDAY=MO,FR;COUNT=3", "timezone": "Europe/Berlin"},
+    ],
+)
+def test_what_is_stored_reads_back_as_the_same_trigger_at_any_later_moment(spec):
+    triggers = parse_triggers([spec], as_of=NOW, identity="a")
+    stored = anchored(spec, triggers.each[0], NOW)
+    again = read_triggers([stored], identity="a")
+    assert list(again.upcoming(NOW, 9)) == list(triggers.upcoming(NOW, 9))
+    assert anchored(stored, again.each[0], NOW + HOUR) == stored
 
 
 def test_what_people_type():

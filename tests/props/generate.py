@@ -42,11 +42,12 @@ def changes() -> list[Change]:
     """Every clock change of every zone from 1990 to 2040, zones with the same rules once."""
     seen, found = set(), []
     for name in sorted(zone_names()):
-        shifts = zone(name)
-        recent = tuple(s for s in shifts.starts if FROM.timestamp() <= s < TO.timestamp())
-        if (recent, shifts.offsets[-len(recent) - 1 :]) in seen:
+        rules = zone(name)
+        first, last = (rules.span_at(int(edge.timestamp()) - 1) for edge in (FROM, TO))
+        recent = rules.starts[first + 1 : last + 1]
+        if (recent, rules.offsets[first : last + 1]) in seen:
             continue
-        seen.add((recent, shifts.offsets[-len(recent) - 1 :]))
+        seen.add((recent, rules.offsets[first : last + 1]))
         found += [Change(name, datetime.fromtimestamp(s, UTC)) for s in recent]
     return found
 
