@@ -31,8 +31,11 @@ class Retry:
         else:
             growth = min(self.factor ** (tried - 1), self.cap / self.base) if self.base else 1.0
             plain = min(self.base * growth, self.cap)
-        drawn = stable_hash(seed, str(tried)) % _STEPS / _STEPS
-        return plain * (1 - self.jitter + self.jitter * 2 * drawn)
+        return plain * (1 - self.jitter + self.jitter * 2 * _drawn(tried, seed))
+
+    def spread(self, asked: timedelta, tried: int, seed: str) -> timedelta:
+        """A delay that a target asked for: never shorter, and drawn apart from that of other firings."""
+        return asked * (1 + self.jitter * _drawn(tried, seed))
 
     @property
     def spec(self) -> dict[str, object]:
@@ -43,6 +46,10 @@ class Retry:
             else {"base": format_duration(self.base), "factor": self.factor, "cap": format_duration(self.cap)}
         )
         return {"max_attempts": self.max_attempts, **shape, "jitter": self.jitter}
+
+
+def _drawn(tried: int, seed: str) -> float:
+    return stable_hash(seed, str(tried)) % _STEPS / _STEPS
 
 
 NEVER: Final = Retry(max_attempts=1)

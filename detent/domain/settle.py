@@ -82,16 +82,21 @@ def settle(
         return Again(as_of)
     delay = retry.delay(tried.attempts, seed)
     if retry_after is not None:
-        delay = max(delay, min(retry_after, LONGEST_RETRY_AFTER))
+        asked = min(retry_after, retry.cap, LONGEST_RETRY_AFTER)
+        delay = max(delay, retry.spread(asked, tried.attempts, seed))
     return Again(as_of + delay)
 
 
 def settle_next(
-    retry: Retry, before: Tried, outcome: Outcome, *, as_of: datetime, firing: tuple[int, datetime]
-) -> Settlement:
+    retry: Retry, before: Tried, outcome: Outcome, *, as_of: datetime, firing: tuple[int, datetime],
+    retryable: bool = True, retry_after: timedelta | None = None,
+) -> Settlement:  # fmt: skip
     """The same, for an attempt that has just ended and isn't counted in `before`."""
     tried = Tried(attempts=before.attempts + 1, lost=before.lost + (outcome is Outcome.LOST))
-    return settle(retry, tried, outcome, as_of=as_of, seed=f"{firing[0]}/{firing[1].isoformat()}")
+    return settle(
+        retry, tried, outcome, as_of=as_of, seed=f"{firing[0]}/{firing[1].isoformat()}",
+        retryable=retryable, retry_after=retry_after,
+    )  # fmt: skip
 
 
 def verdict_of(settlement: Settlement) -> tuple[str, datetime | None]:

@@ -161,6 +161,16 @@ class AttemptEnded(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FiringDeferred(Event):
+    """It could not begin, and waits again without an attempt."""
+
+    schedule_id: int
+    scheduled_for: datetime
+    until: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingEnded(Event):
     """A firing that ended without running: missed, withdrawn, skipped, collapsed."""
 

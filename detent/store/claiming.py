@@ -92,6 +92,13 @@ async def wake_forgotten(connection: Connection, limit: int) -> int:
     return woken
 
 
+async def defer(connection: Connection, firings: Sequence[tuple[int, int, int, datetime]]) -> int:
+    """`firings` are (schedule, seat, volley, due at). Returns how many were still ours."""
+    columns = [list(column) for column in zip(*firings, strict=True)]
+    deferred: int = await connection.fetchval(statement("defer"), *columns)
+    return deferred
+
+
 async def hand_back(connection: Connection, firings: Sequence[tuple[int, int, int]]) -> int:
     """`firings` are (schedule, seat, volley). Returns how many were still ours."""
     columns = [list(column) for column in zip(*firings, strict=True)]

@@ -22,6 +22,7 @@ from detent import clock
 from detent.domain.settle import Outcome
 from detent.node.lease import Lease
 from detent.targets.context import Context
+from detent.targets.ending import TOLD, Deferred, Ended
 from detent.worker.hand import Held
 
 _TURN_SECONDS: Final = 0.002
@@ -36,7 +37,10 @@ class Sink(Protocol):
     """Where outcomes go: the finaliser, or a test that counts."""
 
     def succeeded(self, held: Held, finished: float, result: object) -> None: ...
-    def ended(self, held: Held, finished: float, outcome: Outcome, error: BaseException | str) -> None: ...
+    def ended(
+        self, held: Held, finished: float, outcome: Outcome, error: BaseException | Ended | str
+    ) -> None: ...
+    def deferred(self, held: Held, deferred: Deferred) -> None: ...
     def voided(self, held: Held) -> None: ...
     def context(self, held: Held) -> Context: ...
 
@@ -155,8 +159,17 @@ class Executor:
                 timer.cancel()
         finished = clock.monotonic()
         if not held.abandoned:
-            self._sink.succeeded(held, finished, result)
+            if isinstance(result, TOLD):
+                self._told(held, finished, result)
+            else:
+                self._sink.succeeded(held, finished, result)
         return finished
+
+    def _told(self, held: Held, finished: float, told: Ended | Deferred) -> None:
+        if isinstance(told, Deferred):
+            self._sink.deferred(held, told)
+        else:
+            self._sink.ended(held, finished, told.outcome, told)
 
 
 def _outcome_of(held: Held, error: BaseException) -> Outcome:

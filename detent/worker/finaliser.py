@@ -16,11 +16,12 @@ from typing import Final, NamedTuple
 
 from detent.clock import DatabaseClock
 from detent.domain.settle import Outcome
-from detent.observe.events import AttemptEnded, Events, ResultsStale
+from detent.observe.events import AttemptEnded, Events, FiringDeferred, ResultsStale
 from detent.store import claiming, concluding
 from detent.store.concluding import Fact, Identity
 from detent.store.pool import Connection, Pool
 from detent.targets.context import Context
+from detent.targets.ending import Deferred, Ended
 from detent.worker import outcome
 from detent.worker.hand import Hand, Held
 
@@ -42,7 +43,7 @@ class Ending(NamedTuple):
     held: Held
     finished: float
     outcome: Outcome
-    error: BaseException | str
+    error: BaseException | Ended | str
 
 
 class Finaliser:
@@ -56,6 +57,7 @@ class Finaliser:
         self._done: list[Success] = []
         self._endings: list[Ending] = []
         self._voided: list[Held] = []
+        self._deferred: list[tuple[Held, Deferred]] = []
         self.on_gathered: Callable[[], None] = _nothing
         """Something is to be written."""
         self.on_room: Callable[[], None] = _nothing
@@ -63,20 +65,27 @@ class Finaliser:
 
     @property
     def pending(self) -> int:
-        return len(self._done) + len(self._endings) + len(self._voided)
+        return len(self._done) + len(self._endings) + len(self._voided) + len(self._deferred)
 
     def succeeded(self, held: Held, finished: float, result: object) -> None:
         if not self._done:
             self.on_gathered()
         self._done.append((held, finished, result))  # type: ignore[arg-type]
 
-    def ended(self, held: Held, finished: float, ended_as: Outcome, error: BaseException | str) -> None:
+    def ended(
+        self, held: Held, finished: float, ended_as: Outcome, error: BaseException | Ended | str
+    ) -> None:
         self._endings.append(Ending(held, finished, ended_as, error))
         self.on_gathered()
 
     def voided(self, held: Held) -> None:
         """The lease ran out before it began. It goes back, if it isn't taken from us already."""
         self._voided.append(held)
+        self.on_gathered()
+
+    def deferred(self, held: Held, deferred: Deferred) -> None:
+        """It can't begin now."""
+        self._deferred.append((held, deferred))
         self.on_gathered()
 
     def context(self, held: Held) -> Context:
@@ -96,6 +105,8 @@ class Finaliser:
         """One flush. True if there is more."""
         if self._voided:
             await self._give_back()
+        if self._deferred:
+            await self._defer()
         done, endings = self._done[:_MOST], self._endings[:_MOST]
         if not done and not endings:
             return False
@@ -115,6 +126,27 @@ class Finaliser:
             await claiming.hand_back(connection, [(h.claimed[0], h.claimed[2], h.claimed[4]) for h in voided])
         del self._voided[: len(voided)]
         self._hand.let_go(voided, concluded=False)
+
+    async def _defer(self) -> None:
+        deferred = list(self._deferred)
+        due = [self._time.now() + how.delay for _, how in deferred]
+        async with self._pool.acquire() as connection:
+            await claiming.defer(
+                connection,
+                [
+                    (h.claimed[0], h.claimed[2], h.claimed[4], at)
+                    for (h, _), at in zip(deferred, due, strict=True)
+                ],
+            )
+        del self._deferred[: len(deferred)]
+        for (held, how), at in zip(deferred, due, strict=True):
+            self._events.emit(
+                FiringDeferred(
+                    schedule_id=held.claimed[0], scheduled_for=held.claimed[1], until=at, reason=how.reason
+                )
+            )  # fmt: skip
+        self._hand.let_go([held for held, _ in deferred], concluded=False)
+        self.on_room()
 
     async def _settle(self, connection: Connection, endings: list[Ending]) -> list[Fact]:
         """What becomes of firings that did not succeed: the policy of their schedule decides."""

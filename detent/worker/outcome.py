@@ -11,6 +11,7 @@ from typing import Final
 from detent.domain.retry import NEVER
 from detent.domain.settle import UNTRIED, Outcome, Tried, settle_next, verdict_of
 from detent.store.concluding import Fact, Successes
+from detent.targets.ending import Ended, Excerpt
 from detent.worker.hand import Held
 
 _MOST_EXCERPT: Final = 2_000
@@ -33,28 +34,33 @@ def successes(done: Sequence[tuple[Held, float, object]], offset: float) -> Succ
 
 
 def ending(
-    held: Held, finished: float, offset: float, outcome: Outcome, error: BaseException | str,
+    held: Held, finished: float, offset: float, outcome: Outcome, error: BaseException | Ended | str,
     *, before: Tried | None, as_of: datetime,
 ) -> Fact:  # fmt: skip
     """The fact of an attempt that did not succeed. `before`: its firing's attempts on record."""
     claimed, work = held.claimed, held.call.work
+    told = error if isinstance(error, Ended) else Ended(code=held.cancel)
     settlement = settle_next(
         work.retry if work else NEVER,
         before or UNTRIED,
         outcome,
         as_of=as_of,
         firing=(claimed[0], claimed[1]),
+        retryable=told.retryable,
+        retry_after=told.retry_after,
     )
     verdict, due_at = verdict_of(settlement)
     message, trace = said_error(error)
     return Fact(
         claimed[0], claimed[2], claimed[4], claimed[6], (held.started or finished) + offset, finished + offset,
-        outcome.value, held.cancel, message, trace, verdict, due_at,
+        outcome.value, told.code, message, trace, verdict, due_at,
     )  # fmt: skip
 
 
 def _excerpt(result: object) -> str | None:
-    return None if result is None else said_result(result)
+    if result is None:
+        return None
+    return storable(result, _MOST_EXCERPT) if isinstance(result, Excerpt) else said_result(result)
 
 
 def said_result(result: object) -> str:
@@ -66,8 +72,10 @@ def said_result(result: object) -> str:
     return storable(text, _MOST_EXCERPT)
 
 
-def said_error(error: BaseException | str) -> tuple[str, str | None]:
-    """The message, and the end of the traceback without our own frames."""
+def said_error(error: BaseException | Ended | str) -> tuple[str | None, str | None]:
+    """The message, and the end of the traceback without our own frames, or of what came back."""
+    if isinstance(error, Ended):
+        return _storable(error.error, _MOST_ERROR), _storable(error.excerpt, _MOST_EXCERPT)
     if isinstance(error, str):
         return error, None
     message = "".join(traceback.format_exception_only(error)).strip()
@@ -75,6 +83,10 @@ def said_error(error: BaseException | str) -> tuple[str, str | None]:
         return storable(message, _MOST_ERROR), None
     trace = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__.tb_next)[-10:]))
     return storable(message, _MOST_ERROR), storable(trace, _MOST_EXCERPT)
+
+
+def _storable(text: str | None, most: int) -> str | None:
+    return None if text is None else storable(text, most)
 
 
 def storable(text: str, most: int) -> str:

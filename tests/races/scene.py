@@ -239,5 +239,12 @@ async def end_waiting(connection: asyncpg.Connection) -> list[claiming.Ended]:
     return await claiming.end_waiting(connection, 100)
 
 
+async def defer(connection: asyncpg.Connection, *claimed: Claimed, seconds: float = 0) -> int:
+    later = timedelta(seconds=seconds)
+    return await claiming.defer(
+        connection, [(c.schedule_id, c.seat, c.volley, c.read_at + later) for c in claimed]
+    )
+
+
 def identities(claimed: Sequence[Claimed]) -> list[Identity]:
     return [Identity(c.schedule_id, c.scheduled_for, c.volley) for c in claimed]

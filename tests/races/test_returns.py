@@ -1,4 +1,4 @@
-"""Firings that come back to waiting, as a retry or handed back, and meet a change of their schedule.
+"""Firings that come back to waiting, as a retry, handed back or deferred, and meet a change of their schedule.
 
 They ask the schedule's row where to wait, and hold it until they do: a change that was first is obeyed, one that comes
 later finds them waiting.
@@ -11,13 +11,15 @@ import asyncio
 import pytest
 
 from tests.races.people import spec
-from tests.races.scene import MINUTE, again, claim, conclude, end_waiting, hand_back
+from tests.races.scene import MINUTE, SECOND, again, claim, conclude, defer, end_waiting, hand_back
 
-BACK = pytest.mark.parametrize("back", ["again", "hand_back"])
+BACK = pytest.mark.parametrize("back", ["again", "hand_back", "defer"])
 
 
 async def come_back(back, session, node, claimed):
-    return await (again(session, node, claimed) if back == "again" else hand_back(session, claimed))
+    if back == "again":
+        return await again(session, node, claimed)
+    return await (hand_back if back == "hand_back" else defer)(session, claimed)
 
 
 @pytest.fixture
@@ -168,3 +170,41 @@ async def test_a_retry_that_is_withdrawn_gives_its_seat_to_who_is_queued(scene, 
         (one.scheduled_for, one.outcome) for one in await end_waiting(worker)
     }
     assert (await scene.places_at(schedule, queued))["held"] is None
+
+
+# R-TARGET-3
+async def test_a_deferred_firing_keeps_its_seat_its_deadline_and_its_attempts(scene):
+    """The next slot does not overtake it, and nothing was attempted."""
+    session, node = await scene.connect(), await scene.node()
+    schedule = await scene.schedule(overlap="queue")
+    await scene.watcher.execute(
+        "update detent.timer set start_deadline = '2 min' where schedule_id = $1", schedule.id
+    )
+    claimed = await scene.runs(schedule, node, ago=60)
+    assert await defer(session, claimed, seconds=30) == 1
+    await scene.waits(schedule, ago=5)
+    assert await claim(session, node) == [], "the seat is taken"
+    place = await scene.places_at(schedule, claimed.scheduled_for)
+    assert (place["number"], place["held"]) == (2, None)
+    row = await scene.watcher.fetchrow(
+        "select seat, due_at, expires_at from detent.waiting where scheduled_for = $1", claimed.scheduled_for
+    )
+    assert tuple(row) == (0, claimed.read_at + 30 * SECOND, claimed.scheduled_for + 120 * SECOND)
+    (again_claimed,) = await claim(session, node, ahead=MINUTE)
+    assert (again_claimed.scheduled_for, again_claimed.number) == (claimed.scheduled_for, 2)
+    assert again_claimed.volley > claimed.volley
+    assert await scene.outcomes(schedule) == []
+
+
+async def test_a_deferred_firing_that_misses_its_deadline_gives_its_seat_back(scene):
+    session, node = await scene.connect(), await scene.node()
+    schedule = await scene.schedule(overlap="queue")
+    await scene.watcher.execute(
+        "update detent.timer set start_deadline = '10 s' where schedule_id = $1", schedule.id
+    )
+    claimed = await scene.runs(schedule, node, ago=60)
+    await defer(session, claimed, seconds=30)
+    assert [(one.scheduled_for, one.outcome) for one in await end_waiting(session)] == [
+        (claimed.scheduled_for, "missed")
+    ]
+    assert await scene.places(schedule) == {"concluded": 1}
