@@ -243,7 +243,8 @@ create index tally_minute on detent.tally (minute);
 -- of the tables, for whoever plans writes to days that may not have any yet.
 --
 -- A table of its own is filled with nothing, given a CHECK that proves its bounds, and attached: the parent is locked in a
--- mode that readers and writers pass. One at a time, for two would make the same.
+-- mode that readers and writers pass. One at a time, for two would make the same. Whether it is there is asked of pg_class
+-- itself: to_regclass remembers what it didn't find, and a wait for an advisory lock doesn't make it forget.
 create function detent.ensure_partitions(first_day date, last_day date) returns int
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -261,9 +262,9 @@ begin
     select p, d::date, format('%s_%s', p, to_char(d, 'YYYYMMDD'))
     from unnest(array['firing', 'attempt']) p, generate_series(first_day::timestamp, last_day::timestamp, '1 day') d
   loop
-    if to_regclass('detent.' || part) is null then
+    if not exists (select from pg_class c where c.relnamespace = 'detent'::regnamespace and c.relname = part) then
       perform pg_advisory_xact_lock(hashtext('detent partitions'));
-      if to_regclass('detent.' || part) is null then
+      if not exists (select from pg_class c where c.relnamespace = 'detent'::regnamespace and c.relname = part) then
         begins := day::timestamp at time zone 'UTC';
         ends := (day + 1)::timestamp at time zone 'UTC';
         execute format('create table detent.%I (like detent.%I including defaults including constraints)', part, parent);
