@@ -43,12 +43,13 @@ class Successes(NamedTuple):
     """None if there are none at all."""
 
 
-class Identity(NamedTuple):
-    """What a worker knows of a firing, to find out later what became of it."""
+class Brought(NamedTuple):
+    """A result that was brought, to find out what became of it."""
 
     schedule_id: int
     scheduled_for: datetime
     volley: int
+    outcome: str
 
 
 class Running(NamedTuple):
@@ -96,10 +97,10 @@ async def tried(
     return {(row[0], row[1]): Tried(attempts=row[2], lost=row[3]) for row in rows}
 
 
-async def own_facts(connection: Connection, firings: Sequence[Identity]) -> set[tuple[int, int]]:
-    """(schedule, volley) of those whose attempt is on record under the very volley that brought it."""
-    rows = await connection.fetch(statement("own_facts"), *zip(*firings, strict=True))
-    return {(row[0], row[1]) for row in rows}
+async def own_facts(connection: Connection, results: Sequence[Brought]) -> set[Brought]:
+    """Those that are on record, under the very volley that brings them."""
+    rows = await connection.fetch(statement("own_facts"), *zip(*results, strict=True))
+    return {Brought(*row) for row in rows}
 
 
 async def record_stale(connection: Connection, node: int, columns: Sequence[Sequence[object]]) -> None:

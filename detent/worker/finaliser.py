@@ -18,7 +18,7 @@ from detent.clock import DatabaseClock
 from detent.domain.settle import Outcome
 from detent.observe.events import AttemptEnded, Events, FiringDeferred, ResultsStale
 from detent.store import claiming, concluding
-from detent.store.concluding import Fact, Identity
+from detent.store.concluding import Brought, Fact
 from detent.store.pool import Connection, Pool
 from detent.targets.context import Context
 from detent.targets.ending import Deferred, Ended
@@ -189,13 +189,15 @@ class Finaliser:
     async def _look_into_missing(
         self, connection: Connection, held: list[Held], outcomes: list[str], errors: Sequence[str | None]
     ) -> None:
-        own = await concluding.own_facts(
-            connection, [Identity(one.claimed[0], one.claimed[1], one.claimed[4]) for one in held]
-        )
+        brought = [
+            Brought(one.claimed[0], one.claimed[1], one.claimed[4], ended_as)
+            for one, ended_as in zip(held, outcomes, strict=True)
+        ]
+        own = await concluding.own_facts(connection, brought)
         stale = [
-            (one.claimed[0], one.claimed[1], one.claimed[3], one.claimed[4], ended_as, error)
-            for one, ended_as, error in zip(held, outcomes, errors, strict=True)
-            if (one.claimed[0], one.claimed[4]) not in own
+            (result.schedule_id, result.scheduled_for, one.claimed[3], result.volley, result.outcome, error)
+            for one, result, error in zip(held, brought, errors, strict=True)
+            if result not in own
         ]
         if stale:
             await concluding.record_stale(connection, held[0].node, list(zip(*stale, strict=True)))
