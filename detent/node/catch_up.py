@@ -54,13 +54,13 @@ class CatchUp:
             found.append(at)
         return found
 
-    async def keep(self, connection: Connection, shards: Iterable[int]) -> None:
+    async def keep(self, connection: Connection, node: int, shards: Iterable[int]) -> None:
         """Writes down the cursors of these shards: after everything else in their transaction."""
         moved = [self._cursors[shard] for shard in sorted(set(shards))]
         if moved:
-            await planning.move_catch_up(connection, moved)
+            await planning.move_catch_up(connection, node, moved)
 
-    async def learn(self, connection: Connection, held: Iterable[int]) -> None:
+    async def learn(self, connection: Connection, node: int, held: Iterable[int]) -> None:
         """Once a minute: what was normal in it."""
         seconds = clock.monotonic() - self._since
         if seconds < _WINDOW_SECONDS:
@@ -75,7 +75,7 @@ class CatchUp:
             )
         self._promised.clear()
         self._since = clock.monotonic()
-        await self.keep(connection, shards)
+        await self.keep(connection, node, shards)
 
     async def _know(self, connection: Connection, shards: set[int]) -> None:
         unknown = shards - self._cursors.keys()

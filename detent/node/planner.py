@@ -40,6 +40,7 @@ _MOST_FIRINGS: Final = 20_000
 class Parked(NamedTuple):
     schedule_id: int
     revision: int
+    shard: int
     error: str
 
 
@@ -80,7 +81,7 @@ class Planner:
                 written = writing.create_task(self._write(node, part, drawn))
                 written.add_done_callback(lambda _: places.release())
                 parts.append(written)
-            await self._catch_up.learn(connection, epochs)
+            await self._catch_up.learn(connection, node, epochs)
         more = any(written.result() for written in parts)
         self._floor.looked(look, clock.monotonic() - began)
         self._parts = _MOST_PARTS if more else 1
@@ -148,14 +149,22 @@ class Planner:
                         moves.firings[n] = (*moves.firings[n][:2], at, moves.firings[n][3])
                 written = await planning.plan(connection, node, epochs, moves)
                 if late:
-                    await self._catch_up.keep(connection, [shard for _, shard in late])
+                    await self._catch_up.keep(connection, node, [shard for _, shard in late])
             self._catch_up.promised(drawn.fresh_shards)
             if written.moved:
                 self._events.emit(
                     Planned(moved=written.moved, promised=written.promised, catch_ups=len(late))
                 )
         for parked in drawn.parked:
-            await planning.park(connection, parked.schedule_id, parked.revision, parked.error)
+            await self._park(connection, node, epochs[parked.shard], parked)
+
+    async def _park(self, connection: Connection, node: int, epoch: int, parked: Parked) -> None:
+        """If it is still ours to judge: who took it over may be newer, and able to read it."""
+        async with connection.transaction():
+            ours = await planning.hold_shard(connection, parked.shard, node, epoch)
+            if ours:
+                await planning.park(connection, parked.schedule_id, parked.revision, parked.error)
+        if ours:
             self._events.emit(ScheduleParked(schedule_id=parked.schedule_id, error=parked.error))
 
 
@@ -202,7 +211,7 @@ class _Drawn:
         try:
             cadence, found = self._memo.get((text, next_at)) or self._think(text, next_at, fired)
         except UNREADABLE as error:
-            self.parked.append(Parked(schedule_id, revision, said(error)))
+            self.parked.append(Parked(schedule_id, revision, shard, said(error)))
             return
         firings, spread = self.moves.firings, cadence.spread
         for slot, kind in found.promises:

@@ -1,7 +1,8 @@
 """Buries dead nodes: what they ran is settled as lost, by the same rules as any other outcome.
 
 One transaction a step: the node's row is locked first. A claim of that node holds the row's key share, so it has
-committed and is seen, or finds no node and claims nothing; a renewal finds its lease expired.
+committed and is seen, or finds no node and claims nothing; a renewal finds its lease expired. What the dead one is
+concluding or handing back at this moment is left to it, and the node stays until that has come to an end.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ class Reaper:
             orphans = await concluding.orphans(connection, node, _MOST)
             if orphans:
                 await self._settle(connection, node, orphans)
-            if len(orphans) < _MOST:
-                await nodes.bury_node(connection, node)
-        self._events.emit(NodeBuried(node=node, lost=len(orphans)))
-        return True
+            gone = await nodes.bury_node(connection, node)
+        if gone or orphans:
+            self._events.emit(NodeBuried(node=node, lost=len(orphans)))
+        return gone or bool(orphans)
 
     async def _settle(self, connection: Connection, node: int, orphans: list[Orphan]) -> None:
         as_of = await planning.now(connection)

@@ -54,5 +54,6 @@ async def expired_node(connection: Connection) -> int | None:
     return found
 
 
-async def bury_node(connection: Connection, node: int) -> None:
-    await connection.execute(statement("bury_node"), node)
+async def bury_node(connection: Connection, node: int) -> bool:
+    """Whether it is gone: not while it runs anything by the ledger."""
+    return await connection.fetchrow(statement("bury_node"), node) is not None

@@ -73,8 +73,12 @@ async def catch_up_cursors(connection: Connection, shards: Sequence[int]) -> lis
     return [CatchUpCursor(*row) for row in await connection.fetch(statement("catch_up_cursors"), shards)]
 
 
-async def move_catch_up(connection: Connection, cursors: Sequence[CatchUpCursor]) -> None:
-    await connection.execute(statement("move_catch_up"), *zip(*cursors, strict=True))
+async def move_catch_up(connection: Connection, node: int, cursors: Sequence[CatchUpCursor]) -> None:
+    await connection.execute(statement("move_catch_up"), *zip(*cursors, strict=True), node)
+
+
+async def hold_shard(connection: Connection, shard: int, node: int, epoch: int) -> bool:
+    return await connection.fetchrow(statement("hold_shard"), shard, node, epoch) is not None
 
 
 async def park(connection: Connection, schedule_id: int, revision: int, reason: str) -> None:

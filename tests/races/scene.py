@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,14 +18,30 @@ import asyncpg
 
 from detent.store import audit, claiming, concluding, nodes
 from detent.store.claiming import Claimed
-from detent.store.concluding import Fact, Identity
+from detent.store.concluding import Brought, Fact
 from tests.postgres import PATIENCE_SECONDS, Connect
 from tests.races.people import Person, spec
+from tests.races.planner import Planner
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 AHEAD = timedelta(milliseconds=250)
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
+
+
+WORK = '{"target":{"task":"work"}}'
+"""With the ordinary three attempts."""
+
+
+class Only:
+    """A pool with one session to give: the one that a test watches."""
+
+    def __init__(self, session: asyncpg.Connection) -> None:
+        self._session = session
+
+    @asynccontextmanager
+    async def acquire(self):
+        yield self._session
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +66,15 @@ class Scene:
     async def person(self, *, at: datetime | str | None = None) -> Person:
         return Person(await self.connect(at=at))
 
+    async def planner(self, *, at: datetime | str | None = None) -> Planner:
+        return Planner(await self.connect(at=at), await self.node(kind="planner"))
+
+    async def idle_limit(self, session: asyncpg.Connection) -> timedelta:
+        found: timedelta = await session.fetchval(
+            "select current_setting('idle_in_transaction_session_timeout')::interval"
+        )
+        return found
+
     async def deadlocks(self) -> int:
         found: int = await self.watcher.fetchval(
             "select deadlocks from pg_stat_database where datname = current_database()"
@@ -60,10 +86,12 @@ class Scene:
         await nodes.register_node(self.watcher, node, kind, "1", "2026a", ttl)
         return node
 
-    async def expire(self, node: int) -> None:
+    async def expire(self, node: int, at: datetime | None = None) -> None:
+        """Its lease was over then: a second ago, if nothing is said."""
         await self.watcher.execute(
-            "update detent.node set lease_expires_at = detent.now() - interval '1 s' where id = $1", node
-        )
+            "update detent.node set lease_expires_at = coalesce($2, detent.now() - interval '1 s') where id = $1",
+            node, at,
+        )  # fmt: skip
 
     async def schedule(
         self, *, overlap: str = "skip", seats: int = 1, next_at: datetime | None = None, shard: int = 0
@@ -71,8 +99,8 @@ class Scene:
         made = Schedule(next(self._ids), seats)
         await self.watcher.execute(
             "insert into detent.schedule (id, tenant_id, name, cadence, work, overlap)"
-            " overriding system value values ($1, 1, $2, '{}', 'null', $3)",
-            made.id, f"s{made.id}", overlap,
+            " overriding system value values ($1, 1, $2, '{}', $3, $4)",
+            made.id, f"s{made.id}", WORK, overlap,
         )  # fmt: skip
         await self.watcher.execute(
             "insert into detent.revision (schedule_id, number, spec) values ($1, 1, '{}')", made.id
@@ -246,5 +274,5 @@ async def defer(connection: asyncpg.Connection, *claimed: Claimed, seconds: floa
     )
 
 
-def identities(claimed: Sequence[Claimed]) -> list[Identity]:
-    return [Identity(c.schedule_id, c.scheduled_for, c.volley) for c in claimed]
+def brought(*claimed: Claimed, outcome: str = "succeeded") -> list[Brought]:
+    return [Brought(c.schedule_id, c.scheduled_for, c.volley, outcome) for c in claimed]

@@ -27,7 +27,7 @@ RUN_BY = {
     **dict.fromkeys(["now", "notify"], ROLES),
     "set_min_interval": (API,),
     **dict.fromkeys(
-        ["catch_up_cursors", "move_catch_up", "due_timers", "plan", "park", "give_shards", "take_shards", "shard_map"],
+        ["catch_up_cursors", "move_catch_up", "due_timers", "plan", "hold_shard", "park", "give_shards", "take_shards", "shard_map"],
         (PLANNER,),
     ),
     "bury_node": (PLANNER, WORKER),

@@ -27,6 +27,7 @@ begin
     select s.id, s.epoch from detent.shard s
     join unnest(in_shards, in_epochs) mine(id, epoch) on s.id = mine.id
     where s.holder = in_node and s.epoch = mine.epoch
+    order by s.id -- as those do who give shards away
     for share of s
   ) g on g.id = all_of.id;
 

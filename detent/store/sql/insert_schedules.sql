@@ -1,5 +1,6 @@
 -- Many new schedules with their first revisions and timers; names that are taken are left out. What comes back are the
--- names that were free, with their ids. Shards are filled evenly, for ids come from a sequence.
+-- names that were free, with their ids. Shards are filled evenly, for ids come from a sequence. Locks: the names, in
+-- order, so that two who bring the same ones wait in one direction.
 with given as (
   select * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::timestamptz[],
                        $9::boolean[], $10::int[], $11::text[], $12::smallint[], $13::int[], $14::interval[])
@@ -7,6 +8,7 @@ with given as (
 ), made as (
   insert into detent.schedule (tenant_id, name, status, cadence, work, overlap, origin)
   select $1, g.name, g.status, g.cadence, g.work, g.overlap, $15 from given g
+  order by g.name
   on conflict (tenant_id, name) where status <> 'deleted' do nothing
   returning id, name
 ), first as (
