@@ -13,14 +13,13 @@ from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from detent.domain.bits import members
+from detent.domain.days import DAY_SECONDS, day_of
 from detent.domain.instant import ceil_seconds, instant_of, seconds_of
 from detent.domain.zone import Zone
 
-_DAY: Final = 86_400
-_WEEK: Final = 7 * _DAY
-_THURSDAY: Final = 4 * _DAY
+_WEEK: Final = 7 * DAY_SECONDS
+_THURSDAY: Final = 4 * DAY_SECONDS
 """1970-01-01 was one; weeks begin on Sunday here."""
-_EPOCH_ORDINAL: Final = date(1970, 1, 1).toordinal()
 _FAR: Final = 1 << 62
 
 
@@ -57,7 +56,9 @@ class Calendar:
     week: Sequence[Stretch] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        dates = (Stretch(_day(r.first) * _DAY, (_day(r.last) + 1) * _DAY) for r in self.ranges)
+        dates = (
+            Stretch(day_of(r.first) * DAY_SECONDS, (day_of(r.last) + 1) * DAY_SECONDS) for r in self.ranges
+        )
         object.__setattr__(self, "dates", _merged(dates))
         object.__setattr__(self, "week", _merged(_of_a_week(self.windows)))
 
@@ -123,7 +124,7 @@ def _of_a_week(windows: Iterable[WeeklyWindow]) -> Iterator[Stretch]:
     """The windows of one week; what reaches into the next is cut off and stands at the front."""
     for window in windows:
         for weekday in members(window.weekdays):
-            begin = (weekday * _DAY + window.start) % _WEEK
+            begin = (weekday * DAY_SECONDS + window.start) % _WEEK
             end = begin + min(window.length, _WEEK)
             yield Stretch(begin, min(end, _WEEK))
             if end > _WEEK:
@@ -150,7 +151,3 @@ def _end(stretches: Sequence[Stretch], at: int) -> int | None:
     """The end of the stretch in which that second lies."""
     place = _place(stretches, at)
     return stretches[place - 1].high if place and at < stretches[place - 1].high else None
-
-
-def _day(when: date) -> int:
-    return when.toordinal() - _EPOCH_ORDINAL

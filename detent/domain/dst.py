@@ -8,13 +8,13 @@ from datetime import datetime
 from itertools import islice
 from typing import Final
 
+from detent.domain.days import DAY_SECONDS
 from detent.domain.instant import ceil_seconds, format_instant, instant_of, seconds_of
 from detent.domain.wallclock import Fold, Gap, Pattern, WallClock
 from detent.domain.words import and_list, clock
 
 _SHOWN: Final = 3
 _HOUR: Final = 3600
-_DAY: Final = 24 * _HOUR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +55,15 @@ def clock_changes(rule: WallClock, start: datetime, end: datetime) -> Iterator[C
 
 def _every_hour(pattern: Pattern, wall: int) -> bool:
     """Does it fire as often in each hour of that day?"""
-    midnight = wall - wall % _DAY
-    return len({pattern.count_walls(at, at + _HOUR) for at in range(midnight, midnight + _DAY, _HOUR)}) == 1
+    midnight = wall - wall % DAY_SECONDS
+    return (
+        len({pattern.count_walls(at, at + _HOUR) for at in range(midnight, midnight + DAY_SECONDS, _HOUR)})
+        == 1
+    )
 
 
 def _what(pattern: Pattern, walls: list[int], low: int, high: int, *, is_gap: bool) -> str:
-    names = [clock(wall % _DAY) for wall in walls[:_SHOWN]]
+    names = [clock(wall % DAY_SECONDS) for wall in walls[:_SHOWN]]
     if len(walls) > _SHOWN:
         names.append(f"{pattern.count_walls(low, high) - _SHOWN} more")
     one, many = ("does not exist", "do not exist") if is_gap else ("comes twice", "come twice")
@@ -78,7 +81,7 @@ def _gap(rule: WallClock, at: int) -> str:
         return "nothing is made up, it goes on with the next time that exists"
     match rule.gap:
         case Gap.AT_TRANSITION:
-            begin = clock((at + rule.zone.offset_at(at)) % _DAY)
+            begin = clock((at + rule.zone.offset_at(at)) % DAY_SECONDS)
             return f"fires once at {begin}, the first moment after the gap ({format_instant(instant_of(at))})"
         case Gap.SHIFT:
             return "fires as much later as the clock is put forward"

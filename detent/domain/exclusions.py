@@ -14,6 +14,7 @@ from detent.domain.bits import below
 from detent.domain.calendar import Calendar, DateRange, WeeklyWindow
 from detent.domain.cron.field import parse_field
 from detent.domain.cron.units import WEEKDAY
+from detent.domain.days import DAY_SECONDS
 from detent.domain.errors import SpecError, quoted
 from detent.domain.given import listed, mapping, token_of
 from detent.domain.limits import MAX_EXCLUSIONS
@@ -27,7 +28,6 @@ _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 """`fromisoformat` alone also reads 2026-W01-1, and 20261225 with any two letters behind it."""
 _CLOCK: Final = re.compile(r"\d\d:\d\d", re.ASCII)
 _MAX_DAYS: Final = 99
-_DAY: Final = 86_400
 
 
 def parse_exclusions(spec: object, where: Zone) -> Calendar:
@@ -76,7 +76,7 @@ def _window(entry: object, field: str) -> WeeklyWindow:
     weekdays = _weekdays(given.get("days", "*"), f"{field}/days")
     start = _clock(given.get("from", "00:00"), f"{field}/from")
     end = _clock(given.get("to", "24:00"), f"{field}/to")
-    return WeeklyWindow(weekdays, start, (end - start) % _DAY or _DAY)
+    return WeeklyWindow(weekdays, start, (end - start) % DAY_SECONDS or DAY_SECONDS)
 
 
 def _weekdays(value: object, field: str) -> int:
@@ -98,7 +98,7 @@ def _clock(value: object, field: str) -> int:
     if isinstance(value, str) and _CLOCK.fullmatch(value):
         minutes = int(value[3:])
         second = int(value[:2]) * 3600 + minutes * 60
-        if minutes < 60 and second <= _DAY:
+        if minutes < 60 and second <= DAY_SECONDS:
             return second
     message = "a time of day is written 22:00, up to 24:00"
     raise SpecError(message, code="bad_value", field=field, token=token_of(value))

@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from detent.domain.bits import members
-from detent.domain.cron.expression import MONTH_LENGTHS, Cron
+from detent.domain.cron.expression import Cron
 from detent.domain.cron.field import Field
 from detent.domain.cron.members import NthWeekday, Span
 from detent.domain.cron.units import WEEKDAYS
+from detent.domain.days import MONTH_LENGTHS
 from detent.domain.dst import clock_changes
 from detent.domain.trigger import Rule
 from detent.domain.wallclock import WallClock

@@ -17,20 +17,18 @@ from itertools import groupby, islice, pairwise, takewhile
 from typing import Final
 
 from detent.domain.bits import below, mask_of, members, union
+from detent.domain.days import DAY_SECONDS, date_of, day_of
 from detent.domain.rrule_days import (
     ALL_DAYS,
-    EPOCH_ORDINAL,
     DayParts,
-    day_of,
     days_of_year,
     months_of,
     shifted,
 )
 
-_DAY: Final = 86_400
 _LAST_YEAR: Final = 2260
 """Past every instant that can be asked for, with the search's horizon added."""
-_LAST_DAY: Final = day_of(_LAST_YEAR)
+_LAST_DAY: Final = day_of(date(_LAST_YEAR, 1, 1))
 _FAR: Final = 1 << 62
 
 
@@ -90,7 +88,7 @@ class Recurrence:
 
     def next_wall(self, wall: int, limit: int) -> int | None:
         limit = min(limit, self.end)
-        found = next(self._walls(max(wall, self.start), limit // _DAY), limit)
+        found = next(self._walls(max(wall, self.start), limit // DAY_SECONDS), limit)
         return found if found < limit else None
 
     def count_walls(self, start: int, end: int) -> int:
@@ -98,12 +96,14 @@ class Recurrence:
         if start >= end:
             return 0
         if self.positions:
-            return sum(1 for _ in takewhile(end.__gt__, self._walls(start, end // _DAY)))
-        first, before = divmod(start, _DAY)
-        last, rest = divmod(end, _DAY)
+            return sum(1 for _ in takewhile(end.__gt__, self._walls(start, end // DAY_SECONDS)))
+        first, before = divmod(start, DAY_SECONDS)
+        last, rest = divmod(end, DAY_SECONDS)
         if self.times is None:
             days = self._days(first, last)
-            return sum(self._count_steps(max(start, d * _DAY), min(end, (d + 1) * _DAY)) for d in days)
+            return sum(
+                self._count_steps(max(start, d * DAY_SECONDS), min(end, (d + 1) * DAY_SECONDS)) for d in days
+            )
         total = sum(days.bit_count() for _, days in self._years(first, last - 1)) * len(self.times)
         if before and self._has_day(first):
             total -= bisect_left(self.times, before)
@@ -114,15 +114,15 @@ class Recurrence:
     def shortest_gap(self) -> int:
         """The least distance within the first 500 slots: of most rules, all there is to know."""
         walls = islice(self._walls(self.start, _LAST_DAY), 500)
-        return min((b - a for a, b in pairwise(walls)), default=_DAY)
+        return min((b - a for a, b in pairwise(walls)), default=DAY_SECONDS)
 
     def _walls(self, wall: int, last_day: int) -> Iterator[int]:
         """The slots from `wall` on, until that day; UNTIL and COUNT are not looked at."""
         if self.positions:
-            yield from (found for found in self._picked(wall // _DAY, last_day) if found >= wall)
+            yield from (found for found in self._picked(wall // DAY_SECONDS, last_day) if found >= wall)
             return
-        for day in self._days(wall // _DAY, last_day):
-            times, midnight = self._times_on(day), day * _DAY
+        for day in self._days(wall // DAY_SECONDS, last_day):
+            times, midnight = self._times_on(day), day * DAY_SECONDS
             for second in islice(times, bisect_left(times, wall - midnight), None):
                 yield midnight + second
 
@@ -135,16 +135,16 @@ class Recurrence:
             size = len(period) * len(times)
             places = sorted({n - 1 if n > 0 else size + n for n in self.positions})
             for day, time in (divmod(place, len(times)) for place in places if 0 <= place < size):
-                wall = period[day] * _DAY + times[time]
+                wall = period[day] * DAY_SECONDS + times[time]
                 if wall >= self.start:
                     yield wall
 
     def _period_of(self, day: int) -> int:
         """The first day of the year, month or week in which that day lies."""
-        when = _date(day)
+        when = date_of(day)
         match self.frequency:
             case Frequency.YEARLY:
-                return day_of(when.year)
+                return day_of(when.replace(month=1, day=1))
             case Frequency.MONTHLY:
                 return day - when.day + 1
             case Frequency.WEEKLY:
@@ -162,8 +162,8 @@ class Recurrence:
 
     def _years(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Years from `first` to `last`: their first day, and a mask of the days at which the rule fires."""
-        for year in range(_date(first).year, min(_date(last).year, _LAST_YEAR) + 1):
-            new_year = day_of(year)
+        for year in range(date_of(first).year, min(date_of(last).year, _LAST_YEAR) + 1):
+            new_year = day_of(date(year, 1, 1))
             days = days_of_year(self.days, year)
             if self.interval > 1:
                 days &= self._in_periods(year, new_year)
@@ -175,8 +175,8 @@ class Recurrence:
 
     def _in_periods(self, year: int, new_year: int) -> int:
         """The days of a year that lie in the periods which INTERVAL picks."""
-        start_day = self.start // _DAY
-        start, interval = _date(start_day), self.interval
+        start_day = self.start // DAY_SECONDS
+        start, interval = date_of(start_day), self.interval
         match self.frequency:
             case Frequency.YEARLY:
                 return 0 if (year - start.year) % interval else ALL_DAYS
@@ -202,22 +202,22 @@ class Recurrence:
         step = STEP.get(self.frequency, 0) * self.interval
         if not step:
             return self._spread(self.hours)
-        if _DAY % step:
+        if DAY_SECONDS % step:
             return None
         if not self.limited:
-            return self._drifting_times(self.start // _DAY)
+            return self._drifting_times(self.start // DAY_SECONDS)
         unit = STEP[self.frequency]
-        begins = range(self.start % _DAY // unit * unit % step, _DAY, step)
+        begins = range(self.start % DAY_SECONDS // unit * unit % step, DAY_SECONDS, step)
         kept = [b for b in begins if self._keeps(b)]
         return sorted(b + s for b in kept for s in self._spread(()))
 
     def _drifting_times(self, day: int) -> Sequence[int]:
         """The steps of a rule below a day that fall on that day, unlimited by BY parts of its own unit or above."""
         step, offsets = STEP[self.frequency] * self.interval, self._spread(())
-        first = (self._first_step - day * _DAY) % step
+        first = (self._first_step - day * DAY_SECONDS) % step
         if len(offsets) == 1:
-            return range(first + offsets[0], _DAY, step)
-        return [begin + offset for begin in range(first, _DAY, step) for offset in offsets]
+            return range(first + offsets[0], DAY_SECONDS, step)
+        return [begin + offset for begin in range(first, DAY_SECONDS, step) for offset in offsets]
 
     def _count_steps(self, start: int, end: int) -> int:
         """How many of those lie in [start, end): by division."""
@@ -248,13 +248,9 @@ class Recurrence:
 
     def _spread(self, hours: Iterable[int]) -> list[int]:
         """What the BY parts below the frequency's unit make of one step: minutes of an hour, seconds of a minute."""
-        unit = STEP.get(self.frequency, _DAY)
+        unit = STEP.get(self.frequency, DAY_SECONDS)
         minutes = self.minutes if unit > 60 else ()
         seconds = self.seconds if unit > 1 else ()
         return sorted(
             h * 3600 + m * 60 + s for h in hours or (0,) for m in minutes or (0,) for s in seconds or (0,)
         )
-
-
-def _date(day: int) -> date:
-    return date.fromordinal(day + EPOCH_ORDINAL)

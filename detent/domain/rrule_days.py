@@ -14,12 +14,10 @@ from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from detent.domain.bits import below, mask_of, union
+from detent.domain.days import LEAP_MONTH_LENGTHS, MONTH_LENGTHS, day_of, is_leap
 
-EPOCH_ORDINAL: Final = date(1970, 1, 1).toordinal()
 ALL_DAYS: Final = below(366)
 _EVERY_SEVENTH: Final = mask_of(range(0, 366, 7))
-_LENGTHS: Final = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_LEAP_LENGTHS: Final = (31, 29, *_LENGTHS[2:])
 
 
 class ByDay(NamedTuple):
@@ -75,12 +73,7 @@ def days_of_year(parts: DayParts, year: int) -> int:
 
 def months_of(year: int) -> Sequence[Stretch]:
     """The twelve months as stretches of days of their year."""
-    return _MONTHS[year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)]
-
-
-def day_of(year: int, month: int = 1) -> int:
-    """The first day of a month, counted from 1970-01-01."""
-    return date(year, month, 1).toordinal() - EPOCH_ORDINAL
+    return _MONTHS[is_leap(year)]
 
 
 def shifted(mask: int, by: int) -> int:
@@ -121,7 +114,9 @@ def _in_weeks(numbers: Iterable[int], week_start: int, year: int) -> int:
         size = (_week_one(week_year + 1, week_start) - begin) // 7
         places = (n - 1 if n > 0 else size + n for n in numbers)
         days |= union(
-            shifted(below(7), begin + 7 * place - day_of(year)) for place in places if 0 <= place < size
+            shifted(below(7), begin + 7 * place - day_of(date(year, 1, 1)))
+            for place in places
+            if 0 <= place < size
         )
     return days
 
@@ -129,7 +124,7 @@ def _in_weeks(numbers: Iterable[int], week_start: int, year: int) -> int:
 def _week_one(year: int, week_start: int) -> int:
     """The first day of the first week that has four days in that year: the week of 4 January."""
     fourth = date(year, 1, 4)
-    return fourth.toordinal() - EPOCH_ORDINAL - (fourth.weekday() - week_start) % 7
+    return day_of(fourth) - (fourth.weekday() - week_start) % 7
 
 
-_MONTHS: Final = (_stretches(_LENGTHS), _stretches(_LEAP_LENGTHS))
+_MONTHS: Final = (_stretches(MONTH_LENGTHS[1:]), _stretches(LEAP_MONTH_LENGTHS[1:]))

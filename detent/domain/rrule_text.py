@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from typing import Final, NamedTuple, TypeVar
 
 from detent.domain.cron import clean_expression
+from detent.domain.days import DAY_SECONDS, LEAP_MONTH_LENGTHS
 from detent.domain.errors import SpecError, quoted
 from detent.domain.instant import instant_of, seconds_of
 from detent.domain.limits import EARLIEST, LATEST, MAX_RRULE_COUNT
@@ -19,10 +20,8 @@ from detent.domain.zone import Zone
 T = TypeVar("T")
 
 _FIELD: Final = "rrule"
-_DAY: Final = 86_400
 _MAX_INTERVAL: Final = 10_000
 _MAX_TIMES: Final = 20_000
-_LONGEST_MONTH: Final = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _UNTIL: Final = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?", re.ASCII)
 _DAY_END: Final = (0, 0, 0, 23, 59, 59)
 _BYDAY: Final = re.compile(r"([+-]?\d{1,2})?(MO|TU|WE|TH|FR|SA|SU)", re.ASCII)
@@ -118,7 +117,7 @@ def _rule(body: str, parts: Mapping[str, _Part], start: int, zone: Zone) -> Recu
     )
     _refuse_misplaced(parts, frequency)
     _refuse_impossible(parts, days)
-    wall, unit = instant_of(start), STEP.get(frequency, _DAY)
+    wall, unit = instant_of(start), STEP.get(frequency, DAY_SECONDS)
     recurrence = Recurrence(
         source=body,
         frequency=frequency,
@@ -246,7 +245,7 @@ def _refuse_misplaced(parts: Mapping[str, _Part], frequency: Frequency) -> None:
 def _refuse_impossible(parts: Mapping[str, _Part], days: DayParts) -> None:
     months = days.months or range(1, 13)
     if days.month_days and all(
-        abs(day) > _LONGEST_MONTH[month] for day in days.month_days for month in months
+        abs(day) > LEAP_MONTH_LENGTHS[month] for day in days.month_days for month in months
     ):
         part = parts["BYMONTHDAY"]
         name = " or ".join(date(2000, month, 1).strftime("%B") for month in months)

@@ -13,10 +13,10 @@ from datetime import date
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from detent.domain.days import DAY_SECONDS, EPOCH_ORDINAL
 from detent.domain.limits import LATEST
 
 _HEADER: Final = struct.Struct(">4sc15x6I")
-_EPOCH_ORDINAL: Final = date(1970, 1, 1).toordinal()
 _NAME: Final = r"(?:<[^>]+>|[A-Za-z]+)"
 _CLOCK: Final = r"[+-]?\d+(?::\d+(?::\d+)?)?"
 _FOOTER: Final = re.compile(
@@ -97,7 +97,7 @@ def _when(rule: str, year: int) -> int:
     after = date(year + month // 12, month % 12 + 1, 1).toordinal()
     while ordinal >= after:  # week 5 means the last one
         ordinal -= 7
-    return (ordinal - _EPOCH_ORDINAL) * 86_400 + _clock(clock or "2")
+    return (ordinal - EPOCH_ORDINAL) * DAY_SECONDS + _clock(clock or "2")
 
 
 def _clock(text: str) -> int:

@@ -15,13 +15,11 @@ from detent.domain.bits import below, lowest, members
 from detent.domain.cron.field import Field
 from detent.domain.cron.members import ALL_MONTHS, Month, Span, days_of, days_on
 from detent.domain.cron.units import YEAR
+from detent.domain.days import DAY_SECONDS, EPOCH_ORDINAL, LEAP_MONTH_LENGTHS, MONTH_LENGTHS, is_leap
 
-_EPOCH_ORDINAL: Final = date(1970, 1, 1).toordinal()
-MONTH_LENGTHS: Final = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _ALL_DAYS: Final = below(32) - 1
 _ALL_MONTHS: Final = below(13) - 1
 _EVERY_YEAR: Final = Span(YEAR.low, YEAR.high, star=True)
-DAY_SECONDS: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -123,7 +121,7 @@ class Cron:
             self._days_in(month)
             for number in members(self.months)
             for month in ALL_MONTHS
-            if month.length in (MONTH_LENGTHS[number], 29 if number == 2 else 0)
+            if month.length in (MONTH_LENGTHS[number], LEAP_MONTH_LENGTHS[number])
         )
 
     def _next_second_of_day(self, second: int) -> int:
@@ -159,21 +157,21 @@ class Cron:
     def _has_day(self, day: int) -> bool:
         if self.daily:
             return True
-        when = date.fromordinal(day + _EPOCH_ORDINAL)
+        when = date.fromordinal(day + EPOCH_ORDINAL)
         if not (self.months >> when.month & 1 and self._has_year(when.year)):
             return False
         return bool(self._days_in(_month_of(when)) >> when.day & 1)
 
     def _next_day(self, day: int, last: int) -> int | None:
         """The first matching day at or after `day`, none after `last`."""
-        when = date.fromordinal(day + _EPOCH_ORDINAL)
+        when = date.fromordinal(day + EPOCH_ORDINAL)
         year, month, number = when.year, when.month, when.day
         while True:
             if self.months >> month & 1 and self._has_year(year):
                 first = date(year, month, 1)
                 days = self._days_in(_month_of(first)) >> number
                 if days:
-                    return first.toordinal() - _EPOCH_ORDINAL - 1 + number + lowest(days)
+                    return first.toordinal() - EPOCH_ORDINAL - 1 + number + lowest(days)
             later = self.months >> month + 1
             if later:
                 month += 1 + lowest(later)
@@ -187,8 +185,8 @@ class Cron:
         """How many days match in [start, end)."""
         if self.daily or start >= end:
             return max(0, end - start)
-        total, day = 0, date.fromordinal(start + _EPOCH_ORDINAL)
-        stop = date.fromordinal(end + _EPOCH_ORDINAL)
+        total, day = 0, date.fromordinal(start + EPOCH_ORDINAL)
+        stop = date.fromordinal(end + EPOCH_ORDINAL)
         while day < stop:
             month = _month_of(day)
             until = month.length + 1 if (day.year, day.month) < (stop.year, stop.month) else stop.day
@@ -215,7 +213,6 @@ class Cron:
 
 
 def _month_of(when: date) -> Month:
-    length = MONTH_LENGTHS[when.month]
-    if when.month == 2 and when.year % 4 == 0 and (when.year % 100 != 0 or when.year % 400 == 0):
-        length = 29
+    leap = when.month == 2 and is_leap(when.year)
+    length = (LEAP_MONTH_LENGTHS if leap else MONTH_LENGTHS)[when.month]
     return Month((when.isoweekday() - when.day + 1) % 7, length)
