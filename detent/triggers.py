@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from detent.domain.duration import format_duration
-from detent.domain.instant import format_instant
+from detent.domain.errors import SpecError
+from detent.domain.instant import MILLISECOND, format_instant
 
 Instant = datetime | str
 """Aware, or a text such as 2026-11-19T08:00:00Z."""
@@ -59,7 +60,12 @@ def at(instant: Instant) -> When:
 
 
 def written_duration(duration: Duration) -> str:
-    return format_duration(duration) if isinstance(duration, timedelta) else duration
+    if not isinstance(duration, timedelta):
+        return duration
+    if duration % MILLISECOND:
+        message = f"{duration!r} can't be kept: a duration is a whole number of milliseconds"
+        raise SpecError(message, code="bad_duration", field="duration")
+    return format_duration(duration)
 
 
 def _written_instant(instant: Instant | None) -> str | None:
