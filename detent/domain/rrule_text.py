@@ -22,6 +22,8 @@ T = TypeVar("T")
 _FIELD: Final = "rrule"
 _MAX_INTERVAL: Final = 10_000
 _MAX_TIMES: Final = 20_000
+_FAR: Final = 1 << 62
+_TIMES: Final = ("BYHOUR", "BYMINUTE", "BYSECOND")
 _UNTIL: Final = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?", re.ASCII)
 _DAY_END: Final = (0, 0, 0, 23, 59, 59)
 _BYDAY: Final = re.compile(r"([+-]?\d{1,2})?(MO|TU|WE|TH|FR|SA|SU)", re.ASCII)
@@ -118,11 +120,13 @@ def _rule(body: str, parts: Mapping[str, _Part], start: int, zone: Zone) -> Recu
     _refuse_misplaced(parts, frequency)
     _refuse_impossible(parts, days)
     wall, unit = instant_of(start), STEP.get(frequency, DAY_SECONDS)
+    interval = number("INTERVAL", 1, _MAX_INTERVAL)
+    _refuse_many_times(parts, lists, unit, interval)
     recurrence = Recurrence(
         source=body,
         frequency=frequency,
         start=start,
-        interval=number("INTERVAL", 1, _MAX_INTERVAL),
+        interval=interval,
         count=number("COUNT", 0, MAX_RRULE_COUNT) or None,
         until=_until(parts["UNTIL"], zone) if "UNTIL" in parts else None,
         days=_filled(days, frequency, wall),
@@ -254,16 +258,27 @@ def _refuse_impossible(parts: Mapping[str, _Part], days: DayParts) -> None:
 
 
 def _refuse_drifting(rule: Recurrence, parts: Mapping[str, _Part]) -> None:
-    """Steps that fall on other times each day, then thinned out by BY parts: bounded by refusing them."""
+    """Steps that fall on other times each day, then thinned out by BY parts: a day may have none for years."""
     if rule.times is None and rule.limited:
         unit = {3600: "h", 60: "m", 1: "s"}[STEP[rule.frequency]]
         advice = f"INTERVAL={rule.interval} doesn't divide the day and can't be limited to times of day"
         advice += f": use the trigger every: {rule.interval}{unit}, or an interval that divides the day"
         raise _refused("conflict", *_name(parts, "INTERVAL"), advice)
-    if rule.times is not None and not isinstance(rule.times, range) and len(rule.times) > _MAX_TIMES:
-        advice = f"{len(rule.times)} times a day are listed, allowed are {_MAX_TIMES}"
-        lists = [name for name in ("BYHOUR", "BYMINUTE", "BYSECOND") if name in parts]
-        longest = max(lists, key=lambda name: len(parts[name].value))
+
+
+def _refuse_many_times(
+    parts: Mapping[str, _Part], lists: Mapping[str, frozenset[int]], unit: int, interval: int
+) -> None:
+    """Counted before they are laid out: each one listed, or each step of the day, whichever are fewer."""
+    hours, minutes, seconds = (len(lists[name]) for name in _TIMES)
+    below_step = (minutes or 1 if unit > 60 else 1) * (seconds or 1 if unit > 1 else 1)
+    steps = (DAY_SECONDS // (unit * interval) + 1) * below_step if unit < DAY_SECONDS else _FAR
+    listed = (hours or (24 if unit < DAY_SECONDS else 1)) * (minutes or (60 if unit < 3600 else 1))
+    times = min(steps, listed * (seconds or (60 if unit < 60 else 1)))
+    named = [name for name in _TIMES if name in parts]
+    if named and times > _MAX_TIMES:
+        advice = f"up to {times} times a day are listed, allowed are {_MAX_TIMES}"
+        longest = max(named, key=lambda name: len(lists[name]))
         raise _refused("too_many_times", *_name(parts, longest), advice)
 
 

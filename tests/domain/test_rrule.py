@@ -224,6 +224,26 @@ def test_what_is_refused_says_where_and_what_would_be_right(text, code, position
         assert text[position:].upper().startswith(refused.value.token.upper())
 
 
+# R-TIME-9
+def test_refusing_takes_well_under_a_millisecond():
+    hostile = [
+        "FREQ=SECONDLY;BYMINUTE=" + ",".join(map(str, range(60))),
+        "FREQ=SECONDLY;INTERVAL=2;BYHOUR=" + ",".join(map(str, range(24))),
+        "FREQ=YEARLY;BYYEARDAY=" + "1," * 110 + "x",
+        "FREQ=" + "D" * 250,
+        ";" * 256,
+    ]
+    for text in hostile:
+        assert min(_seconds_to_refuse(text) for _ in range(5)) < 0.001, text
+
+
+def _seconds_to_refuse(text: str) -> float:
+    begin = time.perf_counter()
+    with pytest.raises(SpecError):
+        rule(text)
+    return time.perf_counter() - begin
+
+
 def test_a_rule_that_never_fires_says_so_in_bounded_time():
     for text in (
         "FREQ=YEARLY;INTERVAL=2;BYYEARDAY=366",
