@@ -213,7 +213,7 @@ CREATE TABLE detent.timer (
     pool text NOT NULL,
     priority smallint DEFAULT 4 NOT NULL,
     seats integer DEFAULT 1 NOT NULL,
-    needs smallint DEFAULT 1 NOT NULL,
+    needs integer DEFAULT 0 NOT NULL,
     start_deadline interval,
     CONSTRAINT timer_priority_check CHECK (((priority >= 0) AND (priority <= 9))),
     CONSTRAINT timer_seats_check CHECK ((seats >= 0)),
@@ -241,7 +241,7 @@ CREATE TABLE detent.waiting (
     slot_at timestamp with time zone,
     seats integer NOT NULL,
     seat bigint,
-    needs smallint DEFAULT 1 NOT NULL,
+    needs integer DEFAULT 0 NOT NULL,
     CONSTRAINT waiting_held_check CHECK ((held = ANY (ARRAY['paused'::text, 'edited'::text, 'deleted'::text, 'skipped'::text, 'queued'::text]))),
     CONSTRAINT waiting_kind_check CHECK ((kind <> 'slot'::text))
 )

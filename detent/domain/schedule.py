@@ -18,6 +18,7 @@ from typing import Final
 from detent.domain.duration import format_duration, parse_duration
 from detent.domain.errors import SpecError
 from detent.domain.given import choice, mapping
+from detent.domain.need import TASK, need_of
 from detent.domain.plan import Cadence, Misfire, MisfirePolicy
 from detent.domain.retry import Retry
 from detent.domain.spacing import refuse_too_often, shortest_gap
@@ -75,6 +76,8 @@ class Schedule:
     work: Work
     seats: int
     """How many firings may run at once; 0 stands for any number."""
+    needs: int
+    """What a worker must be able to do: see need.py."""
     priority: int
     pool: str
     start_deadline: timedelta | None
@@ -137,6 +140,7 @@ def _read(spec: Mapping[str, object], identity: str) -> Schedule:
         priority=_integer(spec, "priority", 4, 0, 9),
         pool=_pool(spec.get("pool", "default")),
         start_deadline=_duration(spec, "start_deadline"),
+        needs=need_of(read_work(work_text).target),
         paused=_flag(spec, "paused"),
         spec={**spec, "tags": _tags(spec)} if "tags" in spec else spec,
         cadence_text=cadence_text,
@@ -158,6 +162,8 @@ def _work(stored: Mapping[str, object]) -> Work:
         raise _refused(
             "target", "bad_target", "target is an object with one kind, such as {task: nightly_report}"
         )
+    if TASK in target:
+        _refuse_bad_task(target[TASK])
     return Work(
         target=target,
         payload=stored.get("payload", {}),
@@ -227,6 +233,11 @@ def _name(value: object) -> str:
     if not isinstance(value, str) or not value.strip() or len(value) > _NAME or not value.isprintable():
         raise _refused("name", "bad_name", f"a schedule has a name of 1 to {_NAME} printable characters")
     return value
+
+
+def _refuse_bad_task(name: object) -> None:
+    if not isinstance(name, str) or not name.strip() or len(name) > _NAME or not name.isprintable():
+        raise _refused("target/task", "bad_name", f"a task has a name of 1 to {_NAME} printable characters")
 
 
 def _pool(value: object) -> str:

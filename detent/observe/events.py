@@ -208,9 +208,10 @@ class OverLong(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskUnknown(Event):
-    """A firing names a task that this worker doesn't have."""
+    """It waits in a pool of this worker, which doesn't have it: left to those that do, if there are any."""
 
     task: str
+    pool: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,7 +53,7 @@ async def lanes(
 
 async def claim(
     connection: Connection, node: int, pool: str, quotas: Mapping[int, int], floors: Sequence[datetime],
-    ahead: timedelta, needs: int,
+    ahead: timedelta, needs: Sequence[int],
 ) -> list[Claimed]:  # fmt: skip
     """Rows in the shape of `Claimed`; records of the driver, for there are many of them."""
     return await connection.fetch(  # type: ignore[no-any-return]
@@ -77,6 +77,14 @@ async def lock_caps(connection: Connection, keys: Sequence[int]) -> None:
 
 async def in_flight(connection: Connection) -> list[tuple[str, int, int]]:
     return [tuple(row) for row in await connection.fetch(statement("in_flight"))]
+
+
+async def strangers(
+    connection: Connection, pools: Sequence[str], needs: Sequence[int], overdue: timedelta, limit: int
+) -> list[tuple[str, str]]:
+    """Pools and works."""
+    found = await connection.fetch(statement("strangers"), pools, needs, overdue, limit)
+    return [tuple(row) for row in found]
 
 
 async def overlap(connection: Connection, limit: int) -> list[tuple[int, datetime, str]]:

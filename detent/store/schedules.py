@@ -52,7 +52,7 @@ async def insert_schedule(
     found: int | None = await connection.fetchval(
         statement("insert_schedule"), tenant_id, schedule.name, status, schedule.cadence_text, schedule.work_text,
         schedule.work.overlap.value, origin, declared, json.dumps(schedule.spec), by, reason, first, schedule.pool,
-        schedule.priority, schedule.seats, schedule.start_deadline,
+        schedule.priority, schedule.seats, schedule.start_deadline, schedule.needs,
     )  # fmt: skip
     return found
 
@@ -66,7 +66,7 @@ async def insert_schedules(
         (
             s.name, "paused" if s.paused else "active", s.cadence_text, s.work_text, s.work.overlap.value,
             json.dumps(s.spec), as_of if s.paused else window.next_at, not s.paused and window.next_at is not None,
-            0 if s.paused else len(window.promises), s.pool, s.priority, s.seats, s.start_deadline,
+            0 if s.paused else len(window.promises), s.pool, s.priority, s.seats, s.start_deadline, s.needs,
         )
         for s, window, as_of in drawn
     ]  # fmt: skip
@@ -98,7 +98,7 @@ async def revise(
     await connection.execute(
         statement("revise"), schedule_id, number, json.dumps(schedule.spec), by, reason, schedule.cadence_text,
         schedule.work_text, schedule.work.overlap.value, schedule.pool, schedule.priority, schedule.seats,
-        schedule.start_deadline, declared,
+        schedule.start_deadline, schedule.needs, declared,
     )  # fmt: skip
 
 

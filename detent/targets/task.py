@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import inspect
 import typing
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from detent.domain.errors import DetentError
+from detent.domain.need import TASK, need_of
+from detent.domain.schedule import Work
 from detent.targets.context import Context
+from detent.targets.target import Call, TargetError
 
 _PLAIN: Final = (str, int, float, bool, type(None))
 
@@ -57,6 +60,24 @@ def bind(task: Task, payload: object) -> Callable[[Context | None], Awaitable[ob
     if not arguments:
         return lambda _: function()
     return lambda _: function(**(arguments if flat else copy.deepcopy(arguments)))
+
+
+class TaskTarget:
+    """The tasks of this worker's apps."""
+
+    def __init__(self, tasks: Mapping[str, Task]) -> None:
+        self._tasks = tasks
+        self.needs: Collection[int] = frozenset(need_of({TASK: name}) for name in tasks)
+
+    def prepare(self, work: Work) -> Call:
+        name = work.target[TASK]
+        task = self._tasks.get(str(name))
+        if task is None:
+            raise TargetError(f'this worker has no task "{name}": start one whose app registers it')
+        return Call.of(work, bind(task, work.payload), wants_context=task.wants_context)
+
+    async def close(self) -> None:
+        """There is nothing to close."""
 
 
 def _wants_context(function: Callable[..., Any]) -> bool:

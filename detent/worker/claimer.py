@@ -26,8 +26,6 @@ from detent.worker.hand import Hand, Held
 
 MOST: Final = 2_000
 """Firings of one claim: larger ones don't cost less each."""
-NEEDS: Final = 1
-"""What this version can do: rows that need more are left to newer workers."""
 _SAMPLE_SECONDS: Final = 1.0
 _CAPS_SECONDS: Final = 5.0
 _LOCK_KEYS: Final = 1 << 62
@@ -164,7 +162,13 @@ class Claimer:
         now, floor = self._time.now(), self._floors[pool]
         floors = [floor.of(lane, look, now) for lane in quotas]
         return await claiming.claim(
-            connection, self._lease.id, pool, quotas, floors, self._settings.claim_ahead_delta, NEEDS
+            connection,
+            self._lease.id,
+            pool,
+            quotas,
+            floors,
+            self._settings.claim_ahead_delta,
+            self._registry.needs,
         )
 
     def _as_lanes(self, found: Sequence[DueLane], room: Mapping[int, int | None]) -> list[Lane]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from detent.store.claiming import Claimed
-from detent.targets.registry import Call
+from detent.targets.target import Call
 
 MAX_PREFETCH: Final = 8_000
 """Firings in hand beyond the places to run them: a tenth of a second's work at full speed, so that one volley can be

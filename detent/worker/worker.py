@@ -8,18 +8,20 @@ from typing import Final
 
 from detent import clock
 from detent.clock import DatabaseClock
+from detent.domain.need import TASK
 from detent.node.node import Node
 from detent.node.overlaps import Overlaps
 from detent.node.reaper import Reaper
 from detent.store import claiming
 from detent.store.pool import LOST
 from detent.targets.registry import Registry
-from detent.targets.task import Task
+from detent.targets.task import Task, TaskTarget
 from detent.worker.claimer import Claimer
 from detent.worker.executor import Executor
 from detent.worker.finaliser import Finaliser
 from detent.worker.hand import Hand, Held
 from detent.worker.release import Release
+from detent.worker.strangers import Strangers
 from detent.worker.watch import Watch
 
 _FLUSH_SECONDS: Final = 0.25
@@ -27,6 +29,7 @@ _FLUSH_SECONDS: Final = 0.25
 _WATCH_SECONDS: Final = 0.25
 _REAP_SECONDS: Final = 1.0
 _OVERLAPS_SECONDS: Final = 0.25
+_STRANGERS_SECONDS: Final = 10.0
 _DRAIN_LOOK_SECONDS: Final = 0.01
 _LAST_WORDS_SECONDS: Final = 5.0
 
@@ -41,7 +44,7 @@ class Worker:
         self._node = node
         self.hand = Hand(concurrency)
         self.time = time or DatabaseClock()
-        self.registry = Registry(tasks)
+        self.registry = Registry({TASK: TaskTarget(tasks)})
         self.finaliser = Finaliser(node.pool, self.hand, self.time, node.events)
         self.executor = Executor(concurrency, self.finaliser, node.lease)
         self.release = Release(self.time, self.executor.submit)
@@ -56,6 +59,8 @@ class Worker:
         self.finaliser.on_gathered = flush.wake
         self.finaliser.on_room = claim.wake
         node.loop("watch", self.watch.tick, every=_WATCH_SECONDS)
+        strangers = Strangers(node.pool, pools, self.registry, node.events)
+        node.loop("strangers", strangers.tick, every=_STRANGERS_SECONDS)
         node.loop("overlaps", Overlaps(node.pool, node.events).tick, every=_OVERLAPS_SECONDS)
         node.loop("reap", Reaper(node.pool, node.events).tick, every=_REAP_SECONDS)
         node.on_notice(lambda _: claim.wake())

@@ -16,6 +16,7 @@ from typing import Any
 
 import asyncpg
 
+from detent.domain.need import NOTHING, need_of
 from detent.store import audit, claiming, concluding, nodes
 from detent.store.claiming import Claimed
 from detent.store.concluding import Brought, Fact
@@ -24,6 +25,7 @@ from tests.races.people import Person, spec
 from tests.races.planner import Planner
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+ABLE = [NOTHING, need_of({"task": "work"})]
 AHEAD = timedelta(milliseconds=250)
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
@@ -223,7 +225,7 @@ async def claim(
     connection: asyncpg.Connection, node: int, *, quota: int = 100, lane: int = 14, pool: str = "default",
     ahead: timedelta = AHEAD,
 ) -> list[Claimed]:  # fmt: skip
-    rows = await claiming.claim(connection, node, pool, {lane: quota}, [LONG_AGO], ahead, 1)
+    rows = await claiming.claim(connection, node, pool, {lane: quota}, [LONG_AGO], ahead, ABLE)
     return [Claimed(*row) for row in rows]
 
 

@@ -9,13 +9,14 @@
 --
 -- The number of the volley is drawn after the rows of earlier claims were locked and before ours are taken by anybody
 -- else, so the tokens of a firing only grow. Locks: waiting (skipping), then running in the order of schedules.
+-- `in_needs`: what the worker can do; firings that need anything else are left to others, untouched.
 -- `in_floors` only spare walking over dead index entries: see detent/floor.py.
 --
 -- One plan for ever, by index: hot tables are never analysed at the right moment. Seats are counted by subqueries that
 -- can't be hashed, for that would read all that ran since the horizon was last let go.
 create or replace function detent.claim_v1(
   in_node bigint, in_pool text, in_lanes bigint[], in_quotas int[], in_floors timestamptz[], in_ahead interval,
-  in_needs smallint
+  in_needs int[]
 ) returns table (
   schedule_id bigint, scheduled_for timestamptz, seat bigint, number int, volley bigint, due_at timestamptz,
   revision int, lane bigint, work text, kind text, slot_at timestamptz, read_at timestamptz
@@ -45,7 +46,7 @@ begin
                  w.slot_at
           from detent.waiting w
           where w.pool = in_pool and w.lane = l.lane and w.held is null
-            and w.due_at >= l.floor and w.due_at <= as_of + in_ahead and w.needs <= in_needs
+            and w.due_at >= l.floor and w.due_at <= as_of + in_ahead and w.needs = any (in_needs)
             and (w.expires_at is null or w.expires_at > as_of)
             and (w.seats = 0 or w.seat is not null
                  or w.seats = 1 and (select 1 from detent.running r where r.schedule_id = w.schedule_id limit 1) is null

@@ -5,7 +5,7 @@
 -- Two statements, for the lock may wait for an edit, and a row that is joined to a locked one comes from the snapshot
 -- before the wait: only the second statement sees what the edit wrote.
 create or replace function detent.place_v1(in_schedule bigint)
-returns table (pool text, lane bigint, held text, seats int, needs smallint, start_deadline interval)
+returns table (pool text, lane bigint, held text, seats int, needs int, start_deadline interval)
 language plpgsql rows 1 security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 begin

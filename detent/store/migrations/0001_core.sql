@@ -73,7 +73,7 @@ create table detent.timer (
   pool text not null,
   priority smallint not null default 4 check (priority between 0 and 9),
   seats int not null default 1 check (seats >= 0),
-  needs smallint not null default 1,
+  needs int not null default 0, -- what a worker must be able to do; 0 is nothing
   start_deadline interval
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index timer_due on detent.timer (shard, next_at) where active;
@@ -167,7 +167,7 @@ create table detent.waiting (
   slot_at timestamptz,
   seats int not null,
   seat bigint,
-  needs smallint not null default 1,
+  needs int not null default 0, -- what a worker must be able to do; 0 is nothing
   primary key (schedule_id, scheduled_for)
 ) with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
         autovacuum_vacuum_cost_delay = 0);

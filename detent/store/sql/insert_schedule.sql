@@ -9,7 +9,7 @@ with made as (
   insert into detent.revision (schedule_id, number, spec, by, reason)
   select id, 1, $9, $10, $11 from made
 ), timer as (
-  insert into detent.timer (schedule_id, shard, next_at, active, revision, tenant_id, pool, priority, seats, start_deadline)
-  select id, id % 256, $12, false, 1, $1, $13, $14, $15, $16 from made
+  insert into detent.timer (schedule_id, shard, next_at, active, revision, tenant_id, pool, priority, seats, start_deadline, needs)
+  select id, id % 256, $12, false, 1, $1, $13, $14, $15, $16, $17 from made
 )
 select id from made

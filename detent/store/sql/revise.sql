@@ -4,7 +4,8 @@ with closed as (
 ), next as (
   insert into detent.revision (schedule_id, number, spec, by, reason) values ($1, $2, $3, $4, $5)
 ), timer as (
-  update detent.timer set revision = $2, pool = $9, priority = $10, seats = $11, start_deadline = $12 where schedule_id = $1
+  update detent.timer set revision = $2, pool = $9, priority = $10, seats = $11, start_deadline = $12, needs = $13
+  where schedule_id = $1
 )
-update detent.schedule set revision = $2, cadence = $6, work = $7, overlap = $8, declared = coalesce($13, declared)
+update detent.schedule set revision = $2, cadence = $6, work = $7, overlap = $8, declared = coalesce($14, declared)
 where id = $1
