@@ -2,7 +2,7 @@
 
 A place is an asyncio task of its own, so a firing may use time-outs and be cancelled like any other; that it is used
 again for the next firing saves making a task for each. A place in which a firing left context variables behind, or was
-cancelled, is not used again.
+cancelled, by us or by itself, is not used again.
 
 1. What is ready is taken from the front of one queue. If there is more, another place is woken before the firing
    begins: it may not come back for an hour.
@@ -108,7 +108,7 @@ class Executor:
 
     def _left(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
+        if not task.cancelled() and not isinstance(task.exception(), GeneratorExit | None):
             raise task.exception()  # type: ignore[misc]
         self._wake()
 
@@ -124,7 +124,7 @@ class Executor:
                     self._wake()
                 held.task = task
                 finished = await self._run(held)
-                if held.cancel is not None or len(context) != clean or held.abandoned:
+                if held.cancel is not None or len(context) != clean or held.abandoned or task.cancelling():
                     return
                 if finished > turn_ends:
                     await clock.sleep(0)
@@ -148,10 +148,12 @@ class Executor:
             timer = asyncio.get_running_loop().call_later(call.timeout_seconds, self.cancel, held, "timeout")
         try:
             result = await call.begin(self._sink.context(held) if call.wants_context else None)
-        except (Exception, asyncio.CancelledError, SystemExit) as error:  # noqa: BLE001 what a firing raises is its outcome
+        except BaseException as error:
             finished = clock.monotonic()
             if not held.abandoned:
                 self._sink.ended(held, finished, _outcome_of(held, error), error)
+            if isinstance(error, GeneratorExit):  # perhaps the place itself is being closed
+                raise
             return finished
         finally:
             self.running.discard(held)
