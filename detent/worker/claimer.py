@@ -15,7 +15,7 @@ from detent import clock
 from detent.clock import DatabaseClock
 from detent.domain.share import MAX_LANES, Lane, lane_weight, share
 from detent.domain.stable import stable_hash
-from detent.floor import Floor, Look
+from detent.floor import Floor
 from detent.node.lease import Lease
 from detent.settings import Settings
 from detent.store import claiming, concluding
@@ -99,50 +99,44 @@ class Claimer:
         floor = self._floors[pool]
         if self._hand.room() <= 0:
             return False
-        look, began, now = floor.look(), clock.monotonic(), self._time.now()
+        look, began, now, after = floor.look(), clock.monotonic(), self._time.now(), self._after[pool]
         found = await claiming.lanes(
-            connection,
-            pool,
-            floor.lowest(look, now),
-            self._settings.claim_ahead_delta,
-            self._after[pool],
-            MAX_LANES,
+            connection, pool, floor.lowest(look, now), self._settings.claim_ahead_delta, after, MAX_LANES
         )
-        self._after[pool] = found[-1].lane if len(found) == MAX_LANES else 0
+        floor.looked(look, clock.monotonic() - began)
+        listed = len(found) < MAX_LANES
+        self._after[pool] = 0 if listed else found[-1].lane
+        floor.found(look, {lane.lane: lane.due_at for lane in found}, now, complete=listed and not after)
         if not found:
             more = False
         elif self._caps.get(pool) is None and all(lane.cap is None for lane in found):
-            more = await self._claim_freely(connection, pool, found, look)
+            more = await self._claim_freely(connection, pool, found)
         else:
-            more = await self._claim_under_caps(connection, pool, found, look)
-        floor.looked(look, clock.monotonic() - began)
+            more = await self._claim_under_caps(connection, pool, found)
         return more or bool(self._after[pool])
 
-    async def _claim_freely(
-        self, connection: Connection, pool: str, found: Sequence[DueLane], look: Look
-    ) -> bool:
+    async def _claim_freely(self, connection: Connection, pool: str, found: Sequence[DueLane]) -> bool:
         """Again and again, as long as these lanes give all that is asked of them. The next claim is under way while
         the rows of the last one are received: neither the database nor we wait for the other."""
         rows: list[Claimed] = []
+        heads = {lane.lane: lane.due_at for lane in found}
         for _ in range(_CLAIMS_A_LOOK):
             room = self._hand.room() - len(rows)
             quotas = share(min(MOST, room), self._as_lanes(found, {}))
             if not quotas or (room < _WORTH_IT and self._hand.beyond_places > MOST):
                 break
-            asked = asyncio.create_task(self._ask(connection, pool, quotas, look))
+            asked = asyncio.create_task(self._ask(connection, pool, quotas, heads))
             await clock.sleep(0)  # it is sent now
             self._receive(rows)
             rows = await asked
-            self._note_floors(pool, rows)
             if len(rows) < sum(quotas.values()):
                 self._receive(rows)
                 return False
+            self._go_on(pool, heads, rows)
         self._receive(rows)
         return bool(rows)
 
-    async def _claim_under_caps(
-        self, connection: Connection, pool: str, found: Sequence[DueLane], look: Look
-    ) -> bool:
+    async def _claim_under_caps(self, connection: Connection, pool: str, found: Sequence[DueLane]) -> bool:
         """Claims under a cap come one after the other, across all workers: the count is exact when we claim."""
         async with connection.transaction():
             keys = sorted({_key("pool", pool)} | {_key("tenant", str(lane.lane // 10)) for lane in found})
@@ -151,16 +145,16 @@ class Claimer:
             lanes = self._as_lanes(found, {lane.lane: left.of(lane) for lane in found})
             room = min(MOST, self._hand.room(), left.pool)
             quotas = left.within(share(room, lanes), found)
-            rows = await self._ask(connection, pool, quotas, look) if quotas else []
-        self._note_floors(pool, rows)
+            heads = {lane.lane: lane.due_at for lane in found}
+            rows = await self._ask(connection, pool, quotas, heads) if quotas else []
         self._receive(rows)
         return bool(rows) and len(rows) >= sum(quotas.values())
 
     async def _ask(
-        self, connection: Connection, pool: str, quotas: Mapping[int, int], look: Look
+        self, connection: Connection, pool: str, quotas: Mapping[int, int], heads: Mapping[int, datetime]
     ) -> list[Claimed]:
-        now, floor = self._time.now(), self._floors[pool]
-        floors = [floor.of(lane, look, now) for lane in quotas]
+        """The heads are where each lane begins: nothing waits before."""
+        floors = [heads[lane] for lane in quotas]
         return await claiming.claim(
             connection,
             self._lease.id,
@@ -185,18 +179,21 @@ class Claimer:
             return
         self._time.observe(rows[0][11])
         node, calls, now = self._lease.id, self._registry.call, clock.monotonic()
-        held = [Held(row, calls(row[8]), node, now) for row in rows]
+        offset = self._time.offset
+        held = [Held(row, calls(row[8]), node, now, offset) for row in rows]
         self._hand.take(held)
         self._deliver(held)
 
-    def _note_floors(self, pool: str, rows: list[Claimed]) -> None:
-        """Heads come in order of their instants: what lies before the last of a lane is done, or was refused."""
+    def _go_on(self, pool: str, heads: dict[int, datetime], rows: list[Claimed]) -> None:
+        """Heads come in order of their instants, and a lane that gave all that was asked of it refused none: what lies
+        before the last one is done. But for those whose seat was visibly taken: they are found by a near look."""
         reached: dict[int, datetime] = {}
         for row in rows:
             lane, due_at = row[7], row[5]
             if lane not in reached or due_at > reached[lane]:
                 reached[lane] = due_at
         for lane, due_at in reached.items():
+            heads[lane] = due_at
             self._floors[pool].reached(lane, due_at)
 
 

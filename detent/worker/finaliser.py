@@ -157,7 +157,7 @@ class Finaliser:
         settled = []
         for held, finished, ended_as, error in endings:
             fact = outcome.ending(
-                held, finished, self._time.offset, ended_as, error,
+                held, finished, ended_as, error,
                 before=tried.get((held.claimed[0], held.claimed[1])), as_of=self._time.now(),
             )  # fmt: skip
             settled.append(fact)
@@ -165,7 +165,7 @@ class Finaliser:
 
     async def _write_successes(self, connection: Connection, done: list[Success]) -> None:
         held = [success[0] for success in done]
-        facts = outcome.successes(done, self._time.offset)
+        facts = outcome.successes(done)
         if await concluding.succeed(connection, facts, _woken(held)) != len(held):
             await self._look_into_missing(connection, held, ["succeeded"] * len(held), [None] * len(held))
         if self._events.successes:

@@ -30,15 +30,19 @@ class Held:
         "claimed",
         "first_cancelled_at",
         "node",
+        "offset",
         "release_at",
         "started",
         "task",
     )
 
-    def __init__(self, claimed: Claimed, call: Call, node: int, release_at: float) -> None:
+    def __init__(self, claimed: Claimed, call: Call, node: int, release_at: float, offset: float) -> None:
         self.claimed = claimed
         self.call = call
         self.node = node
+        self.offset = offset
+        """Of the database's clock to ours when it was claimed. Its release goes by it, and so does what is written down
+        of it: else it might seem to have begun early, or ended before it began."""
         self.release_at = release_at
         """By our monotonic clock, when it may begin."""
         self.started = 0.0

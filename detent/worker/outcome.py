@@ -18,7 +18,7 @@ _MOST_EXCERPT: Final = 2_000
 _MOST_ERROR: Final = 500
 
 
-def successes(done: Sequence[tuple[Held, float, object]], offset: float) -> Successes:
+def successes(done: Sequence[tuple[Held, float, object]]) -> Successes:
     """Column by column: there may be a hundred thousand of them a second."""
     claimed = [success[0].claimed for success in done]
     results = [success[2] for success in done]
@@ -27,14 +27,14 @@ def successes(done: Sequence[tuple[Held, float, object]], offset: float) -> Succ
         seats=[one[2] for one in claimed],
         volleys=[one[4] for one in claimed],
         revisions=[one[6] for one in claimed],
-        started_at=[success[0].started + offset for success in done],
-        finished_at=[success[1] + offset for success in done],
+        started_at=[success[0].started + success[0].offset for success in done],
+        finished_at=[success[1] + success[0].offset for success in done],
         excerpts=None if results.count(None) == len(results) else [_excerpt(result) for result in results],
     )
 
 
 def ending(
-    held: Held, finished: float, offset: float, outcome: Outcome, error: BaseException | Ended | str,
+    held: Held, finished: float, outcome: Outcome, error: BaseException | Ended | str,
     *, before: Tried | None, as_of: datetime,
 ) -> Fact:  # fmt: skip
     """The fact of an attempt that did not succeed. `before`: its firing's attempts on record."""
@@ -51,8 +51,9 @@ def ending(
     )
     verdict, due_at = verdict_of(settlement)
     message, trace = said_error(error)
+    began = held.started or finished
     return Fact(
-        claimed[0], claimed[2], claimed[4], claimed[6], (held.started or finished) + offset, finished + offset,
+        claimed[0], claimed[2], claimed[4], claimed[6], began + held.offset, finished + held.offset,
         outcome.value, told.code, message, trace, verdict, due_at,
     )  # fmt: skip
 
