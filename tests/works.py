@@ -12,9 +12,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 import pytest_asyncio
@@ -39,7 +39,7 @@ class Works:
         self.settings = settings
         self.watcher = watcher
         self.told: list[Event] = []
-        self.events = Events(self.told.append)
+        self.events = Events(self.told.append, successes=True)
         self.nodes: list[Node] = []
         self._workers: dict[Node, Worker] = {}
 
@@ -50,18 +50,21 @@ class Works:
         return node
 
     async def worker(
-        self, targets: Mapping[str, Any], *, concurrency: int = 20, settings: Settings | None = None
-    ) -> Worker:
+        self, targets: Mapping[str, Any], *, concurrency: int = 20, settings: Settings | None = None,
+        pools: Sequence[str] = ("default",),
+    ) -> Worker:  # fmt: skip
         node = await self._node("worker", settings)
-        worker = self._workers[node] = Worker(node, targets, pools=["default"], concurrency=concurrency)
+        worker = self._workers[node] = Worker(node, targets, pools=list(pools), concurrency=concurrency)
         node.start()
         return worker
 
     async def stop(self, worker: Worker, grace: float = 5.0) -> None:
         """In peace."""
-        node = next(n for n, w in self._workers.items() if w is worker)
         await worker.drain(grace)
-        await self._leave(node)
+        await self._leave(self.node_of(worker))
+
+    def node_of(self, worker: Worker) -> Node:
+        return next(node for node, one in self._workers.items() if one is worker)
 
     async def close(self) -> None:
         for node in list(self.nodes):
@@ -71,12 +74,13 @@ class Works:
 
     async def create(self, **spec: Any) -> int:
         commands = Commands(connection=self.watcher, settings=self.settings)
-        return await commands.create({"trigger": {"cron": "0 0 1 1 *"}, **spec}, ME)
+        when = {} if "triggers" in spec else {"trigger": {"cron": "0 0 1 1 *"}}
+        return await commands.create({**when, **spec}, ME)
 
-    async def trigger(self, name: str, times: int = 1) -> None:
+    async def trigger(self, name: str, times: int = 1) -> list[datetime]:
+        """So many firings, due now; their identities, in order."""
         commands = Commands(connection=self.watcher, settings=self.settings)
-        for _ in range(times):
-            await commands.trigger(name, ME)
+        return [await commands.trigger(name, ME) for _ in range(times)]
 
     async def until(self, condition: str, *arguments: Any, seconds: float = 20) -> Any:
         return await until(self.watcher, condition, *arguments, seconds=seconds)
@@ -113,10 +117,13 @@ class Works:
         self.nodes.remove(node)
 
 
-async def open_works(settings: Settings) -> Works:
+Kind = TypeVar("Kind", bound=Works)
+
+
+async def open_works(settings: Settings, kind: type[Kind] = Works) -> Kind:
     watcher = await pool.connect(settings)
     await schedules.set_min_interval(watcher, "default", timedelta(milliseconds=1))
-    return Works(settings, watcher)
+    return kind(settings, watcher)
 
 
 @pytest_asyncio.fixture

@@ -21,11 +21,11 @@ async def test_a_result_is_kept_and_said(crew):
         return {"sum": a + b}
 
     await crew.does(add, payload={"a": 1, "b": 2})
-    await crew.worker()
+    await crew.hire()
     await crew.fire("add")
     await crew.concluded(1)
-    assert await crew.attempts("add") == [(1, "succeeded", True)]
-    assert json.loads(await crew.attempt("excerpt", "add")) == {"sum": 3}
+    assert await crew.ends("add") == [(1, "succeeded", True)]
+    assert json.loads(await crew.last("excerpt", "add")) == {"sum": 3}
     (told,) = crew.told_of(AttemptEnded)
     assert (told.outcome, told.then, told.number, told.error) == ("succeeded", "conclude", 1, None)
 
@@ -40,14 +40,14 @@ async def test_every_attempt_has_the_same_key_and_a_token_that_grows(crew):
             raise OSError("not yet")
 
     await crew.does(flaky, retry={"delays": ["1ms"], "max_attempts": 3, "jitter": 0})
-    await crew.worker()
+    await crew.hire()
     (at,) = await crew.fire("flaky")
     await crew.concluded(1)
     assert [context.attempt for context in seen] == [1, 2, 3]
     assert {context.idempotency_key for context in seen} == {seen[0].firing_id}
     assert seen[0].fencing_token < seen[1].fencing_token < seen[2].fencing_token
     assert {context.scheduled_for for context in seen} == {at}
-    assert await crew.attempts("flaky") == [
+    assert await crew.ends("flaky") == [
         (1, "failed", False),
         (2, "failed", False),
         (3, "succeeded", True),
@@ -60,10 +60,10 @@ async def test_retries_keep_their_distance_and_the_last_one_is_death(crew):
         raise ValueError("no luck\0\ud800 today")
 
     await crew.does(broken, retry={"delays": ["100ms", "300ms"], "jitter": 0})
-    await crew.worker()
+    await crew.hire()
     await crew.fire("broken")
     await crew.until("(select count(*) from detent.dead) = 1")
-    assert await crew.attempts("broken") == [(1, "failed", False), (2, "failed", False), (3, "failed", False)]
+    assert await crew.ends("broken") == [(1, "failed", False), (2, "failed", False), (3, "failed", False)]
     began = [
         row[0] for row in await crew.watcher.fetch("select started_at from detent.attempt order by number")
     ]
@@ -74,7 +74,7 @@ async def test_retries_keep_their_distance_and_the_last_one_is_death(crew):
     assert began[2] - ended[1] >= timedelta(milliseconds=300)
     dead = await crew.watcher.fetchrow("select number, outcome, error from detent.dead")
     assert tuple(dead) == (3, "failed", "ValueError: no luck\\0\\ud800 today")
-    assert 'raise ValueError("no luck' in await crew.attempt("excerpt", "broken"), "the end of the traceback"
+    assert 'raise ValueError("no luck' in await crew.last("excerpt", "broken"), "the end of the traceback"
     assert [event.then for event in crew.told_of(AttemptEnded)] == ["again", "again", "die"]
     assert not await crew.watcher.fetchval("select count(*) from detent.running"), "its seat is free"
 
@@ -85,11 +85,11 @@ async def test_a_time_out_ends_a_run_and_counts_as_an_attempt(crew):
         await asyncio.Event().wait()
 
     await crew.does(slow, timeout="200ms", retry={"max_attempts": 2, "base": "1ms", "jitter": 0})
-    await crew.worker()
+    await crew.hire()
     await crew.fire("slow")
     await crew.until("(select count(*) from detent.dead) = 1")
-    assert await crew.attempts("slow") == [(1, "timed_out", False), (2, "timed_out", False)]
-    assert await crew.attempt("code", "slow") == "timeout"
+    assert await crew.ends("slow") == [(1, "timed_out", False), (2, "timed_out", False)]
+    assert await crew.last("code", "slow") == "timeout"
     took = await crew.watcher.fetchval("select max(finished_at - started_at) from detent.attempt")
     assert timedelta(milliseconds=200) <= took < timedelta(seconds=2)
 
@@ -102,11 +102,11 @@ async def test_a_failure_after_the_time_out_is_still_the_time_outs(crew):
             raise RuntimeError("could not clean up")
 
     await crew.does(clumsy, timeout="50ms", retry={"max_attempts": 1})
-    await crew.worker()
+    await crew.hire()
     await crew.fire("clumsy")
     await crew.until("(select count(*) from detent.dead) = 1")
-    assert await crew.attempts("clumsy") == [(1, "timed_out", False)]
-    assert "could not clean up" in await crew.attempt("error", "clumsy")
+    assert await crew.ends("clumsy") == [(1, "timed_out", False)]
+    assert "could not clean up" in await crew.last("error", "clumsy")
 
 
 async def test_a_cancel_in_the_database_ends_a_run(crew):
@@ -119,13 +119,13 @@ async def test_a_cancel_in_the_database_ends_a_run(crew):
             cleaned.append(True)
 
     await crew.does(long)
-    await crew.worker()
+    await crew.hire()
     await crew.fire("long")
     await crew.until("(select count(*) from detent.running) = 1")
     await crew.watcher.execute("update detent.running set cancel = 'a person asked'")
     await crew.concluded(1)
-    assert await crew.attempts("long") == [(1, "cancelled", True)]
-    assert await crew.attempt("code", "long") == "a person asked"
+    assert await crew.ends("long") == [(1, "cancelled", True)]
+    assert await crew.last("code", "long") == "a person asked"
     assert cleaned
 
 
@@ -143,13 +143,13 @@ async def test_whatever_a_task_raises_ends_the_attempt_and_not_the_worker(crew, 
 
     await crew.does(rude, retry={"max_attempts": 1})
     await crew.does(polite)
-    await crew.worker(concurrency=1)
+    await crew.hire(concurrency=1)
     await crew.fire("rude")
     await crew.until("(select count(*) from detent.dead) = 1")
     await crew.fire("polite")
     await crew.concluded(1)
-    assert await crew.attempts("rude") == [(1, "failed", False)]
-    assert (await crew.attempt("error", "rude")).startswith(type(error).__name__)
+    assert await crew.ends("rude") == [(1, "failed", False)]
+    assert (await crew.last("error", "rude")).startswith(type(error).__name__)
 
 
 async def test_a_task_that_cancels_itself_has_failed(crew):
@@ -162,13 +162,13 @@ async def test_a_task_that_cancels_itself_has_failed(crew):
 
     await crew.does(gives_up, retry={"max_attempts": 1})
     await crew.does(next_one)
-    await crew.worker(concurrency=1)
+    await crew.hire(concurrency=1)
     await crew.fire("gives_up")
     await crew.fire("next_one")
     await crew.concluded(1)
     await crew.until("(select count(*) from detent.dead) = 1")
-    assert await crew.attempts("gives_up") == [(1, "failed", False)]
-    assert await crew.attempts("next_one") == [(1, "succeeded", True)]
+    assert await crew.ends("gives_up") == [(1, "failed", False)]
+    assert await crew.ends("next_one") == [(1, "succeeded", True)]
 
 
 async def test_a_cancel_that_nobody_took_does_not_hit_the_next_firing(crew):
@@ -182,12 +182,12 @@ async def test_a_cancel_that_nobody_took_does_not_hit_the_next_firing(crew):
 
     await crew.does(parting_shot)
     await crew.does(next_one)
-    await crew.worker(concurrency=1)
+    await crew.hire(concurrency=1)
     await crew.fire("parting_shot")
     await crew.fire("next_one", 3)
     await crew.concluded(2)
-    assert await crew.attempts("parting_shot") == [(1, "succeeded", True)]
-    assert {outcome for _, outcome, _ in await crew.attempts("next_one")} <= {"succeeded", "skipped"}
+    assert await crew.ends("parting_shot") == [(1, "succeeded", True)]
+    assert {outcome for _, outcome, _ in await crew.ends("next_one")} <= {"succeeded", "skipped"}
 
 
 async def test_what_a_task_leaves_in_its_context_is_not_seen_by_the_next(crew):
@@ -198,7 +198,7 @@ async def test_what_a_task_leaves_in_its_context_is_not_seen_by_the_next(crew):
         LEFT_BEHIND.set("dirt")
 
     await crew.does(leaves, overlap="queue")
-    await crew.worker(concurrency=1)
+    await crew.hire(concurrency=1)
     await crew.fire("leaves", 5)
     await crew.concluded(5)
     assert seen == [None] * 5
@@ -218,20 +218,18 @@ async def test_a_task_that_swallows_its_cancellation_is_given_up(crew, monkeypat
                 told += 1
 
     await crew.does(deaf, timeout="50ms", retry={"max_attempts": 1})
-    await crew.worker(concurrency=1)
+    await crew.hire(concurrency=1)
     await crew.fire("deaf")
     await crew.until("(select count(*) from detent.dead) = 1")
-    assert await crew.attempts("deaf") == [(1, "timed_out", False)]
-    assert "it did not end when it was cancelled" in await crew.attempt("error", "deaf")
+    assert await crew.ends("deaf") == [(1, "timed_out", False)]
+    assert "it did not end when it was cancelled" in await crew.last("error", "deaf")
     assert told >= 2, "it was told more than once"
     await crew.fire("deaf")
     await crew.until("(select count(*) from detent.dead) = 2"), "its place was given to another"
     let_go.set()
     for _ in range(10):
         await asyncio.sleep(0)
-    assert await crew.attempts("deaf") == [(1, "timed_out", False)] * 2, (
-        "what it brings later changes nothing"
-    )
+    assert await crew.ends("deaf") == [(1, "timed_out", False)] * 2, "what it brings later changes nothing"
 
 
 async def test_progress_is_seen_while_it_runs_and_tells_when_it_is_in_vain(crew):
@@ -243,7 +241,7 @@ async def test_progress_is_seen_while_it_runs_and_tells_when_it_is_in_vain(crew)
         answers.append(await context.progress(0.9))
 
     await crew.does(long)
-    await crew.worker()
+    await crew.hire()
     await crew.fire("long")
     await crew.until("(select count(*) from detent.progress where done = 0.5 and note = 'half way') = 1")
     await crew.watcher.execute("delete from detent.running")  # somebody took it away
@@ -255,10 +253,10 @@ async def test_progress_is_seen_while_it_runs_and_tells_when_it_is_in_vain(crew)
 
 async def test_a_task_that_nobody_registered_says_so(crew):
     await crew.does(test_a_task_that_nobody_registered_says_so, "unknown", retry={"max_attempts": 1})
-    await crew.worker(tasks={})
+    await crew.hire(tasks={})
     await crew.fire("unknown")
     await crew.until("(select count(*) from detent.dead) = 1")
-    assert (await crew.attempt("error", "unknown")).endswith(
+    assert (await crew.last("error", "unknown")).endswith(
         'this worker has no task "unknown": start one whose app registers it'
     )
 
@@ -271,7 +269,7 @@ async def test_a_run_that_takes_twice_as_long_as_expected_is_told_of_once(crew):
         await go_on.wait()
 
     schedule_id = await crew.does(long, expected_duration="100ms")
-    await crew.worker()
+    await crew.hire()
     (at,) = await crew.fire("long")
     await crew.until("(select count(*) from detent.running where now() - started_at > interval '1.2 s') = 1")
     (told,) = crew.told_of(OverLong)
@@ -289,7 +287,7 @@ async def test_arguments_that_a_task_changes_are_fresh_for_the_next_firing(crew)
         items.clear()
 
     await crew.does(greedy, payload={"items": [1, 2]}, overlap="queue")
-    await crew.worker()
+    await crew.hire()
     await crew.fire("greedy", 2)
     await crew.concluded(2)
     assert seen == [[1, 2], [1, 2]]

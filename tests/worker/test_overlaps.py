@@ -47,7 +47,7 @@ async def stage(crew):
 
     async def plays(**spec):
         await crew.does(made.play, "play", **spec)
-        await crew.worker(concurrency=20)
+        await crew.hire(concurrency=20)
 
     made.plays = plays
     made.until_running = lambda n: crew.until(
@@ -57,7 +57,7 @@ async def stage(crew):
 
 
 async def outcomes(crew):
-    return [(number, outcome) for number, outcome, _ in await crew.attempts("play")]
+    return [(number, outcome) for number, outcome, _ in await crew.ends("play")]
 
 
 # R-EXEC-6
@@ -106,7 +106,7 @@ async def test_queue_keeps_its_order_when_all_of_it_is_late_and_quick(crew, stag
         firings += await crew.fire("play")
         stage.let_go(firings[-1], *(await crew.fire("other")))
     await crew.watcher.execute("update detent.waiting set due_at = due_at - interval '1 h'")
-    await crew.worker()
+    await crew.hire()
     await crew.until("(select count(*) from detent.attempt a join detent.schedule s on s.id = a.schedule_id"
                      " where s.name = 'play') = 10")  # fmt: skip
     assert [one for one in stage.began if one in firings] == firings
@@ -185,13 +185,13 @@ async def test_a_firing_that_rests_between_attempts_keeps_its_seat(crew, stage):
             raise OSError("once more")
 
     await crew.does(flaky, overlap="skip", retry={"delays": ["1s"], "jitter": 0})
-    await crew.worker()
+    await crew.hire()
     await crew.fire("flaky")
     await failed.wait()
     await crew.until("(select count(*) from detent.running where node is null) = 1")
     await crew.fire("flaky")
     await crew.concluded(2)
-    assert [(n, o) for n, o, _ in await crew.attempts("flaky")] == [
+    assert [(n, o) for n, o, _ in await crew.ends("flaky")] == [
         (1, "failed"),
         (2, "succeeded"),
         (0, "skipped"),

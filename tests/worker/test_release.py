@@ -7,7 +7,6 @@ from statistics import median
 
 from detent import Context, clock
 from detent.domain.instant import format_instant
-from tests.worker.crew import ME
 
 
 async def now_of(crew):
@@ -22,7 +21,7 @@ async def test_none_begins_before_its_instant_and_hardly_one_much_after(crew):
         began[context.scheduled_for.timestamp()] = clock.realtime()
 
     await crew.does(stamp)
-    await crew.worker(concurrency=200)
+    await crew.hire(concurrency=200)
     first = await now_of(crew) + timedelta(seconds=1.5)
     instants = [first + timedelta(milliseconds=7 * n) for n in range(200)]
     for start in range(0, 200, 20):
@@ -30,7 +29,7 @@ async def test_none_begins_before_its_instant_and_hardly_one_much_after(crew):
             "name": f"s{start}", "target": {"task": "stamp"}, "overlap": "allow",
             "triggers": [{"at": format_instant(at)} for at in instants[start : start + 20]],
         }  # fmt: skip
-        await crew.commands.create(spec, ME)
+        await crew.create(**spec)
     await crew.concluded(200)
     lags = [began[at.timestamp()] - at.timestamp() for at in instants]
     assert min(lags) >= 0
@@ -50,7 +49,7 @@ async def test_the_urgent_go_first_where_places_are_few(crew):
     urgent = await crew.does(note, "urgent", priority=9, overlap="allow")
     await crew.fire("calm", 40)
     await crew.fire("urgent", 40)
-    await crew.worker(concurrency=1)
+    await crew.hire(concurrency=1)
     await crew.concluded(80)
     first = order[:40]
     assert first.count(urgent) >= 25, "ten times the weight, though younger"
@@ -73,8 +72,8 @@ async def test_what_waits_behind_a_taken_seat_is_not_forgotten(crew):
         " + (case when schedule_id = $1 then (scheduled_for - now()) else interval '1 min' end)",
         one,
     )
-    await crew.worker()
+    await crew.hire()
     await crew.concluded(4)
     took = await crew.watcher.fetchval("select max(started_at) - min(started_at) from detent.attempt")
     assert took < timedelta(seconds=1)
-    assert await crew.attempts("one") == [(1, "succeeded", True)] * 3
+    assert await crew.ends("one") == [(1, "succeeded", True)] * 3

@@ -7,9 +7,7 @@ from datetime import timedelta
 
 from detent import Context
 from detent.domain.instant import format_instant
-from detent.observe.events import NodeBuried, ResultsStale
 from detent.worker.hand import MAX_PREFETCH
-from tests.worker.crew import ME
 
 IN_HAND = "(select count(*) from detent.running where node = $1)"
 
@@ -31,73 +29,51 @@ async def ahead(crew, name, seconds):
         "select date_trunc('milliseconds', now() + make_interval(secs => $1))", seconds
     )
     spec = {"name": f"{name}-ahead", "trigger": {"at": format_instant(at)}, "target": {"task": name}}
-    await crew.commands.create(spec, ME)
+    await crew.create(**spec)
 
 
 # R-EXEC-11
 async def test_a_drain_gives_back_what_has_not_begun_and_waits_for_the_rest(crew):
     block, door, began = blocker()
     await crew.does(block, "block", overlap="allow")
-    worker = await crew.worker(concurrency=2, claim_ahead=3.0)
+    worker = await crew.hire(concurrency=2, claim_ahead=3.0)
     running = await crew.fire("block", 2)
     await crew.until(f"{IN_HAND} = 2", crew.node_of(worker).lease.id)
     await ahead(crew, "block", 2.5)
     await crew.until(f"{IN_HAND} = 3", crew.node_of(worker).lease.id)
-    stopping = asyncio.create_task(crew.stops(worker, grace=10))
+    stopping = asyncio.create_task(crew.stop(worker, grace=10))
     await crew.until("(select count(*) from detent.waiting where number = 2) = 1")
     assert not stopping.done()
     assert not await crew.watcher.fetchval("select count(*) from detent.attempt"), "nothing was attempted"
     door.set()
     await stopping
-    assert [n for n, _, _ in await crew.attempts("block")] == [1, 1]
+    assert [n for n, _, _ in await crew.ends("block")] == [1, 1]
     assert sorted(began) == running
-    await crew.worker()
+    await crew.hire()
     await crew.concluded(3)
-    assert await crew.attempts("block-ahead") == [(2, "succeeded", True)], "numbers count claims"
+    assert await crew.ends("block-ahead") == [(2, "succeeded", True)], "numbers count claims"
 
 
 async def test_what_does_not_end_within_the_grace_is_tried_elsewhere(crew):
     block, door, began = blocker()
     await crew.does(block, "block")
-    worker = await crew.worker()
+    worker = await crew.hire()
     await crew.fire("block")
     await crew.until("(select count(*) from detent.running) = 1")
-    await crew.stops(worker, grace=0.2)
-    assert await crew.attempts("block") == [(1, "lost", False)]
-    assert await crew.attempt("code", "block") == "stopping"
+    await crew.stop(worker, grace=0.2)
+    assert await crew.ends("block") == [(1, "lost", False)]
+    assert await crew.last("code", "block") == "stopping"
     door.set()
-    await crew.worker()
+    await crew.hire()
     await crew.concluded(1)
-    assert await crew.attempts("block") == [(1, "lost", False), (2, "succeeded", True)]
+    assert await crew.ends("block") == [(1, "lost", False), (2, "succeeded", True)]
     assert len(began) == 2
-
-
-# R-EXEC-3
-async def test_what_a_zombie_brings_is_recorded_and_changes_nothing(crew):
-    block, door, began = blocker()
-    await crew.does(block, "block")
-    zombie = await crew.worker()
-    await crew.fire("block")
-    await crew.until("(select count(*) from detent.running) = 1")
-    await crew.watcher.execute("update detent.node set lease_expires_at = now() - interval '1 s'")
-    await crew.until("(select count(*) from detent.attempt where outcome = 'lost') = 1")
-    await crew.until("(select count(*) from detent.running where number = 2) = 1")
-    door.set()
-    await crew.concluded(1)
-    await crew.until("(select count(*) from detent.stale_result) = 1")
-    assert await crew.attempts("block") == [(1, "lost", False), (2, "succeeded", True)]
-    stale = await crew.watcher.fetchrow("select number, outcome, volley from detent.stale_result")
-    assert (stale["number"], stale["outcome"]) == (1, "succeeded")
-    assert len(began) == 2
-    assert [told.count for told in crew.told_of(ResultsStale)] == [1]
-    assert [told.lost for told in crew.told_of(NodeBuried)] == [1]
-    assert len(zombie.hand) == 0
 
 
 async def test_three_lost_attempts_are_death_whatever_the_policy(crew):
     block, door, _ = blocker()
     await crew.does(block, "block", retry={"max_attempts": 10})
-    await crew.worker()
+    await crew.hire()
     await crew.fire("block")
     for n in (1, 2, 3):
         await crew.until(
@@ -113,10 +89,10 @@ async def test_a_worker_whose_places_are_taken_gives_back_what_it_took_too_much_
     """What it claimed when its firings were quick must not wait for a slow one."""
     block, door, began = blocker()
     await crew.does(block, "block", overlap="allow")
-    first = await crew.worker(concurrency=1)
+    first = await crew.hire(concurrency=1)
     await crew.fire("block", 8)
     await crew.until(f"{IN_HAND} >= 1", crew.node_of(first).lease.id)
-    second = await crew.worker(concurrency=20)
+    second = await crew.hire(concurrency=20)
     await crew.until(f"{IN_HAND} = 7", crew.node_of(second).lease.id)
     assert await crew.watcher.fetchval(f"select {IN_HAND}", crew.node_of(first).lease.id) == 1
     door.set()
@@ -143,7 +119,7 @@ async def test_what_is_in_hand_is_bounded_while_nothing_can_be_written(crew, con
     transaction = blocking.transaction()
     await transaction.start()
     await blocking.execute("lock table detent.attempt in share mode")
-    worker = await crew.worker(concurrency=50)
+    worker = await crew.hire(concurrency=50)
     bound = 50 + MAX_PREFETCH
     await crew.until("(select count(*) from detent.running) > 100")
     # A second in which it could have taken all of it, many times over.
@@ -160,7 +136,7 @@ async def test_a_claim_whose_answer_was_lost_goes_back_and_runs(crew):
         """Nothing."""
 
     schedule_id = await crew.does(quick)
-    worker = await crew.worker(lease_ttl=3.0)
+    worker = await crew.hire(lease_ttl=3.0)
     await crew.until("(select count(*) from detent.node) = 1")
     (at,) = await crew.fire("quick")
     await crew.concluded(1)
@@ -177,4 +153,4 @@ async def test_a_claim_whose_answer_was_lost_goes_back_and_runs(crew):
         schedule_id, later, crew.node_of(worker).lease.id,
     )  # fmt: skip
     await crew.concluded(2)
-    assert await crew.attempts("quick") == [(1, "succeeded", True), (2, "succeeded", True)]
+    assert await crew.ends("quick") == [(1, "succeeded", True), (2, "succeeded", True)]
