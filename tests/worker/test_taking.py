@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from detent import Context
 from detent.domain.instant import format_instant
+from detent.observe.events import NodeBuried, ResultsStale
 from detent.worker.hand import MAX_PREFETCH
 
 IN_HAND = "(select count(*) from detent.running where node = $1)"
@@ -68,6 +69,28 @@ async def test_what_does_not_end_within_the_grace_is_tried_elsewhere(crew):
     await crew.concluded(1)
     assert await crew.ends("block") == [(1, "lost", False), (2, "succeeded", True)]
     assert len(began) == 2
+
+
+# R-EXEC-3
+async def test_what_a_zombie_brings_is_recorded_and_changes_nothing(crew):
+    block, door, began = blocker()
+    await crew.does(block, "block")
+    zombie = await crew.hire()
+    await crew.fire("block")
+    await crew.until("(select count(*) from detent.running) = 1")
+    await crew.watcher.execute("update detent.node set lease_expires_at = now() - interval '1 s'")
+    await crew.until("(select count(*) from detent.attempt where outcome = 'lost') = 1")
+    await crew.until("(select count(*) from detent.running where number = 2) = 1")
+    door.set()
+    await crew.concluded(1)
+    await crew.until("(select count(*) from detent.stale_result) = 1")
+    assert await crew.ends("block") == [(1, "lost", False), (2, "succeeded", True)]
+    stale = await crew.watcher.fetchrow("select number, outcome, volley from detent.stale_result")
+    assert (stale["number"], stale["outcome"]) == (1, "succeeded")
+    assert len(began) == 2
+    assert [told.count for told in crew.told_of(ResultsStale)] == [1]
+    assert [told.lost for told in crew.told_of(NodeBuried)] == [1]
+    assert len(zombie.hand) == 0
 
 
 async def test_three_lost_attempts_are_death_whatever_the_policy(crew):
