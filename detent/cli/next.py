@@ -24,6 +24,9 @@ from detent.domain.wallclock import Fold, Gap, Origin, WallClock
 from detent.domain.zone import Zone, zone
 
 _MAX_COUNT: Final = 10_000
+_COUNT: Final = 5
+_UTC: Final = "UTC"
+_NOTHING_SAID: Final = (None, _UTC, None, _COUNT, Gap.AT_TRANSITION, Fold.FIRST, "", None)
 _WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
@@ -44,12 +47,12 @@ def next_command(
             metavar="EXPR", help="A cron expression, an alias, '@every 90s' or 'FREQ=…'.", show_default=False
         ),
     ] = None,
-    tz: Annotated[str, typer.Option("--tz", help="The schedule's zone.", metavar="ZONE")] = "UTC",
+    tz: Annotated[str, typer.Option("--tz", help="The schedule's zone.", metavar="ZONE")] = _UTC,
     after: Annotated[
         str | None,
         typer.Option(help="Slots after this instant, ISO 8601 with an offset. [default: now]", metavar="ISO"),
     ] = None,
-    count: Annotated[int, typer.Option(min=1, max=_MAX_COUNT, help="How many slots.")] = 5,
+    count: Annotated[int, typer.Option(min=1, max=_MAX_COUNT, help="How many slots.")] = _COUNT,
     gap: Annotated[
         Gap, typer.Option(help="What to do with times that a clock change skips.")
     ] = Gap.AT_TRANSITION,
@@ -65,8 +68,8 @@ def next_command(
 ) -> None:
     """Print the next slots of an expression in its zone, in UTC and in yours."""
     if jsonl:
-        if expression is not None:
-            raise typer.BadParameter("--jsonl reads its expressions from standard input")
+        if (expression, tz, after, count, gap, fold, identity, reader_tz) != _NOTHING_SAID:
+            raise typer.BadParameter("--jsonl takes everything from the lines of standard input")
         answer_stream()
         return
     if expression is None:

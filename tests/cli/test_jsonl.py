@@ -108,5 +108,10 @@ def test_a_hundred_thousand_lines_take_seconds():
     assert done.stdout.count("\n") == 100_000
 
 
-def test_an_expression_beside_the_stream_is_refused():
-    assert detent("next", "* * * * *", "--jsonl").returncode == 2
+@pytest.mark.parametrize(
+    "said", [["* * * * *"], ["--tz", "Europe/Berlin"], ["--count", "3"], ["--fold", "both"]]
+)
+def test_what_is_said_beside_the_stream_is_refused_not_ignored(said):
+    done = detent("next", "--jsonl", *said)
+    assert done.returncode == 2
+    assert "from the lines of standard input" in done.stderr
