@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
-import asyncpg
 import typer
 
 from detent.cli.problem import fail
@@ -60,6 +59,8 @@ def bench_command(
     ] = None,
 ) -> None:
     """Measure Detent on this machine, with a durable PostgreSQL. Leaves nothing behind."""
+    import asyncpg  # noqa: PLC0415 other commands start without it
+
     given = {
         "schedules": schedules, "firings": firings, "processes": processes, "seconds": seconds, "runs": runs,
     }  # fmt: skip

@@ -146,3 +146,12 @@ def test_version():
 
     assert f"detent {__version__}\ntzdata {TZDATA_VERSION}\n" in detent("version").stdout
     assert json.loads(detent("version", "--json").stdout)["tzdata"] == TZDATA_VERSION
+
+
+def test_it_starts_without_what_only_other_commands_need():
+    import subprocess
+    import sys
+
+    program = "import sys, detent.cli.main; print({'asyncpg', 'uvloop'} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
