@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
 from detent import clock
@@ -28,6 +28,8 @@ from detent.worker.hand import Held
 _TURN_SECONDS: Final = 0.002
 """How long firings that never wait may keep the loop from everything else."""
 _WAKE_AHEAD: Final = 2
+_MANY: Final = 32
+"""Firings that one place ran in a row: then all that was ready has gone by at speed, and more should be fetched."""
 
 CANCEL_OUTCOMES: Final = {"timeout": Outcome.TIMED_OUT, "stopping": Outcome.LOST}
 """Any other reason to cancel is a wish that was granted."""
@@ -57,6 +59,8 @@ class Executor:
         self._tasks: set[asyncio.Task[None]] = set()
         self._waking = 0
         self.running: set[Held] = set()
+        self.on_drained: Callable[[], None] = _nothing
+        """Many were ready, and now none is."""
 
     def submit(self, firings: Iterable[Held]) -> None:
         self._ready.extend(firings)
@@ -117,18 +121,21 @@ class Executor:
         assert task is not None
         while True:
             self._waking -= 1
-            turn_ends = clock.monotonic() + _TURN_SECONDS
+            ran, turn_ends = 0, clock.monotonic() + _TURN_SECONDS
             while self._ready:
                 held = self._ready.popleft()
                 if self._ready and self._waking < _WAKE_AHEAD:
                     self._wake()
                 held.task = task
                 finished = await self._run(held)
+                ran += 1
                 if held.cancel is not None or len(context) != clean or held.abandoned or task.cancelling():
                     return
                 if finished > turn_ends:
                     await clock.sleep(0)
                     turn_ends = clock.monotonic() + _TURN_SECONDS
+            if ran >= _MANY:
+                self.on_drained()
             idle = asyncio.get_running_loop().create_future()
             self._idle.append(idle)
             await idle
@@ -181,3 +188,7 @@ def _outcome_of(held: Held, error: BaseException) -> Outcome:
     if held.cancel == "timeout":
         return Outcome.TIMED_OUT
     return Outcome.FAILED
+
+
+def _nothing() -> None:
+    """Nobody wants to know."""

@@ -13,6 +13,8 @@ from detent.targets.target import Call
 MAX_PREFETCH: Final = 8_000
 """Firings in hand beyond the places to run them: a tenth of a second's work at full speed, so that one volley can be
 claimed while another runs and a third is written down."""
+MAX_UNWRITTEN: Final = 16_000
+"""Firings in hand, ended or not, beyond the places: then the database must catch up."""
 _PREFETCH_SECONDS: Final = 0.1
 _UNKNOWN_SECONDS: Final = 0.005
 """What a firing is taken to last before one was seen to end."""
@@ -65,6 +67,8 @@ class Hand:
         self._mean_seconds = _UNKNOWN_SECONDS
         self.on_concluded: Callable[[Sequence[Held]], None] | None = None
         """Told of firings whose outcome is on record."""
+        self.unwritten: Callable[[], int] = _none
+        """How many in hand have ended."""
 
     def __len__(self) -> int:
         return len(self._held)
@@ -103,9 +107,16 @@ class Hand:
 
     @property
     def beyond_places(self) -> int:
-        return len(self._held) - self.places
+        """Claimed and not ended, more than there are places."""
+        return len(self._held) - self.unwritten() - self.places
 
     def room(self) -> int:
-        """Places, and what they will have run in a moment: a worker with slow firings hoards none."""
+        """Places, and what they will have run in a moment: a worker with slow firings hoards none. What has ended needs
+        no place, but is in hand until it is on record."""
         prefetch = self.places * _PREFETCH_SECONDS / max(self._mean_seconds, 1e-6)
-        return self.places + min(MAX_PREFETCH, int(prefetch)) - len(self._held)
+        room = min(MAX_PREFETCH, int(prefetch)) - self.beyond_places
+        return min(room, self.places + MAX_UNWRITTEN - len(self._held))
+
+
+def _none() -> int:
+    return 0

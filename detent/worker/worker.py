@@ -57,7 +57,8 @@ class Worker:
         flush = node.loop("finalise", self.finaliser.tick, every=_FLUSH_SECONDS)
         claim.on_failure = self.claimer.reconcile_soon
         self.finaliser.on_gathered = flush.wake
-        self.finaliser.on_room = claim.wake
+        self.finaliser.on_room = self.executor.on_drained = claim.wake
+        self.hand.unwritten = lambda: self.finaliser.pending
         node.loop("watch", self.watch.tick, every=_WATCH_SECONDS)
         strangers = Strangers(node.pool, pools, self.registry, node.events)
         node.loop("strangers", strangers.tick, every=_STRANGERS_SECONDS)
