@@ -251,16 +251,6 @@ async def test_progress_is_seen_while_it_runs_and_tells_when_it_is_in_vain(crew)
     assert answers == [True, False]
 
 
-async def test_a_task_that_nobody_registered_says_so(crew):
-    await crew.does(test_a_task_that_nobody_registered_says_so, "unknown", retry={"max_attempts": 1})
-    await crew.hire(tasks={})
-    await crew.fire("unknown")
-    await crew.until("(select count(*) from detent.dead) = 1")
-    assert (await crew.last("error", "unknown")).endswith(
-        'this worker has no task "unknown": start one whose app registers it'
-    )
-
-
 # R-EXEC-12
 async def test_a_run_that_takes_twice_as_long_as_expected_is_told_of_once(crew):
     go_on = asyncio.Event()

@@ -8,7 +8,7 @@ from datetime import timedelta
 from detent import Context
 from detent.domain.instant import format_instant
 from detent.observe.events import NodeBuried, ResultsStale
-from detent.worker.hand import MAX_PREFETCH
+from detent.worker.hand import MAX_UNWRITTEN
 
 IN_HAND = "(select count(*) from detent.running where node = $1)"
 
@@ -143,7 +143,7 @@ async def test_what_is_in_hand_is_bounded_while_nothing_can_be_written(crew, con
     await transaction.start()
     await blocking.execute("lock table detent.attempt in share mode")
     worker = await crew.hire(concurrency=50)
-    bound = 50 + MAX_PREFETCH
+    bound = 50 + MAX_UNWRITTEN
     await crew.until("(select count(*) from detent.running) > 100")
     # A second in which it could have taken all of it, many times over.
     for _ in range(20):
