@@ -37,28 +37,34 @@ def pause(seconds: float) -> None:
 
 
 _SAMPLES: Final = 8
-_STEPPED_SECONDS: Final = 0.5
+_FINER_SECONDS: Final = 2e-6
+"""What a float of seconds since 1970 can't tell."""
+_DRIFT: Final = 0.0005
+"""How much slower than ours the database's clock may run: as much as time servers slew by."""
 
 
 class DatabaseClock:
     """The database's time, never ahead of it: its last word plus what has passed here since the answer arrived.
 
-    Each answer bounds the offset between its clock and our monotonic one from below; the largest of the last few is the
-    tightest. An answer far below them means that the database's clock was set back: then only that answer counts.
+    Each answer bounds the offset between its clock and our monotonic one: from below by when it arrived, from above by
+    when it was asked for. The largest of the last few lower bounds is the tightest. An answer whose upper bound lies
+    below it proves that the database's clock was set back: then only that answer counts. One that was merely slow
+    proves nothing.
     """
 
     def __init__(self) -> None:
-        self._offsets: deque[float] = deque(maxlen=_SAMPLES)
+        self._bounds: deque[tuple[float, float]] = deque(maxlen=_SAMPLES)
+        """Each with the moment it is from."""
         self.offset = 0.0
         """Database time, in seconds since 1970, less our monotonic time."""
 
-    def observe(self, read_at: datetime) -> None:
-        """An instant that the database read before the answer that has just arrived."""
-        offset = read_at.timestamp() - monotonic()
-        if self._offsets and offset < self.offset - _STEPPED_SECONDS:
-            self._offsets.clear()
-        self._offsets.append(offset)
-        self.offset = max(self._offsets)
+    def observe(self, read_at: datetime, asked_at: float) -> None:
+        """An instant that the database read between `asked_at`, by our monotonic clock, and now."""
+        now, read = monotonic(), read_at.timestamp() - _FINER_SECONDS
+        if self._bounds and read - asked_at < self.offset - _FINER_SECONDS:
+            self._bounds.clear()
+        self._bounds.append((read - now, now))
+        self.offset = max(bound - _DRIFT * (now - since) for bound, since in self._bounds)
 
     def until(self, instant: datetime) -> float:
         """Our monotonic time when the database's clock has surely reached the instant."""
@@ -66,7 +72,7 @@ class DatabaseClock:
 
     @property
     def known(self) -> bool:
-        return bool(self._offsets)
+        return bool(self._bounds)
 
     def now(self) -> datetime:
         """The instant that the database's clock has surely reached."""

@@ -89,8 +89,10 @@ CREATE TABLE detent.omission (
 CREATE TABLE detent.pool (
     name text NOT NULL,
     cap integer,
+    timeout interval,
     CONSTRAINT pool_cap_check CHECK ((cap > 0)),
-    CONSTRAINT pool_name_check CHECK ((name ~ '^[a-z0-9_-]{1,63}$'::text))
+    CONSTRAINT pool_name_check CHECK ((name ~ '^[a-z0-9_-]{1,63}$'::text)),
+    CONSTRAINT pool_timeout_check CHECK ((timeout > '00:00:00'::interval))
 );
 
 CREATE TABLE detent.progress (

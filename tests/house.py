@@ -23,6 +23,7 @@ import pytest_asyncio
 
 from detent import clock
 from detent.commands.schedules import Actor, Commands
+from detent.domain.at import At
 from detent.domain.instant import parse_instant
 from detent.domain.spec import read_triggers
 from detent.node.deadlines import Deadlines
@@ -209,6 +210,9 @@ class House:
                         wrong.append(f"excluded slot {short(slot.at)} has no omission")
                 elif slot.at not in firings and not omitted and not _used_up(spec, timer):
                     wrong.append(f"slot {short(slot.at)} is neither a firing nor an omission")
+            yielded |= {
+                t.rule.instant for t in triggers.each if isinstance(t.rule, At)
+            }  # late ones fire, too
             yielded |= {s.at for s in triggers.slots(end, end + self.settings.look_ahead_delta)}
         for when, firing in firings.items():
             if firing["kind"] in ("slot", "catch_up") and when not in yielded:

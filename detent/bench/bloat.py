@@ -135,8 +135,8 @@ class _Rising(Settings):
 class _WeekAhead(DatabaseClock):
     """The clock of a worker to whom everything planned is due."""
 
-    def observe(self, read_at: datetime) -> None:
-        super().observe(read_at + _AHEAD)
+    def observe(self, read_at: datetime, asked_at: float) -> None:
+        super().observe(read_at + _AHEAD, asked_at)
 
 
 async def _turns(settings: Settings, n: int, begin: datetime, seconds: int) -> Run:

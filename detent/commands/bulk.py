@@ -42,7 +42,7 @@ async def create_many(
         as_of = await planning.now(connection)
         drawn, refused = _draw(specs, as_of, tenant.min_interval, settings, actor)
         ids = await schedules.insert_schedules(
-            connection, tenant.id, [(one.schedule, one.window, as_of) for one in drawn.values()],
+            connection, tenant.id, [(one.schedule, one.window, as_of + JUST_AFTER) for one in drawn.values()],
             origin=origin, by=actor.by, reason=actor.reason,
         )  # fmt: skip
         taken = [one for name, one in drawn.items() if name not in ids]

@@ -9,7 +9,8 @@
 | lost       | yes           | again at once             |
 | any other  | no            | dead, for a person to see |
 
-Three lost attempts make a firing dead whatever its policy: it takes its workers down.
+Three attempts that were lost with their nodes make a firing dead whatever its policy: it takes its workers down. Those
+that a stopping worker gave up are lost as well, but speak against nobody.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ class Tried:
 
     attempts: int
     lost: int
+    """With their nodes."""
 
 
 UNTRIED: Final = Tried(attempts=0, lost=0)
@@ -89,10 +91,11 @@ def settle(
 
 def settle_next(
     retry: Retry, before: Tried, outcome: Outcome, *, as_of: datetime, firing: tuple[int, datetime],
-    retryable: bool = True, retry_after: timedelta | None = None,
+    retryable: bool = True, retry_after: timedelta | None = None, stopping: bool = False,
 ) -> Settlement:  # fmt: skip
-    """The same, for an attempt that has just ended and isn't counted in `before`."""
-    tried = Tried(attempts=before.attempts + 1, lost=before.lost + (outcome is Outcome.LOST))
+    """The same, for an attempt that has just ended and isn't counted in `before`. `stopping`: its worker was."""
+    lost = outcome is Outcome.LOST and not stopping
+    tried = Tried(attempts=before.attempts + 1, lost=before.lost + lost)
     return settle(
         retry, tried, outcome, as_of=as_of, seed=f"{firing[0]}/{firing[1].isoformat()}",
         retryable=retryable, retry_after=retry_after,

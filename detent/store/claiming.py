@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from detent.store.pool import Connection
 from detent.store.statements import statement
@@ -43,6 +43,14 @@ class DueLane(NamedTuple):
     cap: int | None
 
 
+class Limits(NamedTuple):
+    cap: int | None
+    timeout: timedelta | None
+
+
+NO_LIMITS: Final = Limits(None, None)
+
+
 async def lanes(
     connection: Connection, pool: str, floor: datetime, ahead: timedelta, after: int, limit: int
 ) -> list[DueLane]:
@@ -66,9 +74,9 @@ async def clock(connection: Connection) -> datetime:
     return read_at
 
 
-async def pool_cap(connection: Connection, pool: str) -> int | None:
-    found: int | None = await connection.fetchval(statement("pool_cap"), pool)
-    return found
+async def pool_limits(connection: Connection, pool: str) -> Limits:
+    row = await connection.fetchrow(statement("pool_limits"), pool)
+    return Limits(*row) if row else NO_LIMITS  # none: somebody else is making it just now
 
 
 async def lock_caps(connection: Connection, keys: Sequence[int]) -> None:

@@ -19,7 +19,7 @@ from detent.floor import Floor
 from detent.node.lease import Lease
 from detent.settings import Settings
 from detent.store import claiming, concluding
-from detent.store.claiming import Claimed, DueLane
+from detent.store.claiming import NO_LIMITS, Claimed, DueLane
 from detent.store.pool import Connection, Pool
 from detent.targets.registry import Registry
 from detent.worker.hand import Hand, Held
@@ -27,7 +27,7 @@ from detent.worker.hand import Hand, Held
 MOST: Final = 2_000
 """Firings of one claim: larger ones don't cost less each."""
 _SAMPLE_SECONDS: Final = 1.0
-_CAPS_SECONDS: Final = 5.0
+_LIMITS_SECONDS: Final = 5.0
 _LOCK_KEYS: Final = 1 << 62
 _WORTH_IT: Final = 500
 """While plenty is in hand, a smaller claim waits for more room."""
@@ -54,8 +54,9 @@ class Claimer:
         self._deliver = deliver
         self._floors = {pool: Floor() for pool in pools}
         self._after = dict.fromkeys(pools, 0)
-        self._caps: dict[str, int | None] = {}
-        self._sample_at = self._caps_at = self._reconcile_at = 0.0
+        self._turns = dict.fromkeys(pools, 0)
+        self._limits = dict.fromkeys(pools, NO_LIMITS)
+        self._sample_at = self._limits_at = self._reconcile_at = 0.0
         self.stopped = False
 
     async def tick(self) -> bool:
@@ -79,12 +80,12 @@ class Claimer:
     async def _look_at_the_clock(self, connection: Connection) -> None:
         now = clock.monotonic()
         if now >= self._sample_at or not self._time.known:
-            self._time.observe(await claiming.clock(connection))
+            self._time.observe(await claiming.clock(connection), now)
             self._sample_at = now + _SAMPLE_SECONDS
-        if now >= self._caps_at:
+        if now >= self._limits_at:
             for pool in self._pools:
-                self._caps[pool] = await claiming.pool_cap(connection, pool)
-            self._caps_at = now + _CAPS_SECONDS
+                self._limits[pool] = await claiming.pool_limits(connection, pool)
+            self._limits_at = now + _LIMITS_SECONDS
 
     async def _reconcile(self, connection: Connection) -> None:
         """What the ledger says we run and we know nothing of goes back: nobody will ever start it."""
@@ -109,7 +110,7 @@ class Claimer:
         floor.found(look, {lane.lane: lane.due_at for lane in found}, now, complete=listed and not after)
         if not found:
             more = False
-        elif self._caps.get(pool) is None and all(lane.cap is None for lane in found):
+        elif self._limits[pool].cap is None and all(lane.cap is None for lane in found):
             more = await self._claim_freely(connection, pool, found)
         else:
             more = await self._claim_under_caps(connection, pool, found)
@@ -122,18 +123,18 @@ class Claimer:
         heads = {lane.lane: lane.due_at for lane in found}
         for _ in range(_CLAIMS_A_LOOK):
             room = self._hand.room() - len(rows)
-            quotas = share(min(MOST, room), self._as_lanes(found, {}))
+            quotas = self._share(pool, min(MOST, room), self._as_lanes(found, {}))
             if not quotas or (room < _WORTH_IT and self._hand.beyond_places > MOST):
                 break
             asked = asyncio.create_task(self._ask(connection, pool, quotas, heads))
             await clock.sleep(0)  # it is sent now
-            self._receive(rows)
+            self._receive(pool, rows)
             rows = await asked
             if len(rows) < sum(quotas.values()):
-                self._receive(rows)
+                self._receive(pool, rows)
                 return False
             self._go_on(pool, heads, rows)
-        self._receive(rows)
+        self._receive(pool, rows)
         return bool(rows)
 
     async def _claim_under_caps(self, connection: Connection, pool: str, found: Sequence[DueLane]) -> bool:
@@ -141,29 +142,31 @@ class Claimer:
         async with connection.transaction():
             keys = sorted({_key("pool", pool)} | {_key("tenant", str(lane.lane // 10)) for lane in found})
             await claiming.lock_caps(connection, keys)
-            left = _Room(await claiming.in_flight(connection), pool, self._caps.get(pool))
+            left = _Room(await claiming.in_flight(connection), pool, self._limits[pool].cap)
             lanes = self._as_lanes(found, {lane.lane: left.of(lane) for lane in found})
             room = min(MOST, self._hand.room(), left.pool)
-            quotas = left.within(share(room, lanes), found)
+            quotas = self._share(pool, room, lanes)
             heads = {lane.lane: lane.due_at for lane in found}
             rows = await self._ask(connection, pool, quotas, heads) if quotas else []
-        self._receive(rows)
+        self._receive(pool, rows)
         return bool(rows) and len(rows) >= sum(quotas.values())
+
+    def _share(self, pool: str, room: int, lanes: Sequence[Lane]) -> Mapping[int, int]:
+        quotas = share(room, lanes, self._turns[pool])
+        self._turns[pool] += sum(quotas.values())
+        return quotas
 
     async def _ask(
         self, connection: Connection, pool: str, quotas: Mapping[int, int], heads: Mapping[int, datetime]
     ) -> list[Claimed]:
         """The heads are where each lane begins: nothing waits before."""
-        floors = [heads[lane] for lane in quotas]
-        return await claiming.claim(
-            connection,
-            self._lease.id,
-            pool,
-            quotas,
-            floors,
-            self._settings.claim_ahead_delta,
-            self._registry.needs,
-        )
+        floors, asked_at = [heads[lane] for lane in quotas], clock.monotonic()
+        rows = await claiming.claim(
+            connection, self._lease.id, pool, quotas, floors, self._settings.claim_ahead_delta, self._registry.needs
+        )  # fmt: skip
+        if rows:
+            self._time.observe(rows[0][11], asked_at)
+        return rows
 
     def _as_lanes(self, found: Sequence[DueLane], room: Mapping[int, int | None]) -> list[Lane]:
         return [
@@ -174,13 +177,13 @@ class Claimer:
             for lane in found
         ]  # fmt: skip
 
-    def _receive(self, rows: list[Claimed]) -> None:
+    def _receive(self, pool: str, rows: list[Claimed]) -> None:
         if not rows:
             return
-        self._time.observe(rows[0][11])
         node, calls, now = self._lease.id, self._registry.call, clock.monotonic()
-        offset = self._time.offset
-        held = [Held(row, calls(row[8]), node, now, offset) for row in rows]
+        offset, limit = self._time.offset, self._limits[pool].timeout
+        timeout = limit.total_seconds() if limit else None
+        held = [Held(row, calls(row[8]), node, now, offset, timeout) for row in rows]
         self._hand.take(held)
         self._deliver(held)
 
@@ -210,19 +213,6 @@ class _Room:
 
     def of(self, lane: DueLane) -> int | None:
         return None if lane.cap is None else max(0, lane.cap - self._of_tenant.get(lane.lane // 10, 0))
-
-    def within(self, quotas: Mapping[int, int], found: Sequence[DueLane]) -> dict[int, int]:
-        """The lanes of one tenant share its cap."""
-        left = {lane.lane // 10: self.of(lane) for lane in found}
-        allowed = {}
-        for lane, quota in quotas.items():
-            room = left[lane // 10]
-            given = quota if room is None else min(quota, room)
-            if room is not None:
-                left[lane // 10] = room - given
-            if given:
-                allowed[lane] = given
-        return allowed
 
 
 def _key(kind: str, name: str) -> int:

@@ -24,6 +24,7 @@ from detent.node.lease import Lease
 from detent.targets.context import Context
 from detent.targets.ending import TOLD, Deferred, Ended
 from detent.worker.hand import Held
+from detent.worker.outcome import STOPPING
 
 _TURN_SECONDS: Final = 0.002
 """How long firings that never wait may keep the loop from everything else."""
@@ -31,7 +32,7 @@ _WAKE_AHEAD: Final = 2
 _MANY: Final = 32
 """Firings that one place ran in a row: then all that was ready has gone by at speed, and more should be fetched."""
 
-CANCEL_OUTCOMES: Final = {"timeout": Outcome.TIMED_OUT, "stopping": Outcome.LOST}
+CANCEL_OUTCOMES: Final = {"timeout": Outcome.TIMED_OUT, STOPPING: Outcome.LOST}
 """Any other reason to cancel is a wish that was granted."""
 
 
@@ -151,8 +152,8 @@ class Executor:
         call = held.call
         self.running.add(held)
         timer = None
-        if call.timeout_seconds is not None:
-            timer = asyncio.get_running_loop().call_later(call.timeout_seconds, self.cancel, held, "timeout")
+        if held.timeout_seconds is not None:
+            timer = asyncio.get_running_loop().call_later(held.timeout_seconds, self.cancel, held, "timeout")
         try:
             result = await call.begin(self._sink.context(held) if call.wants_context else None)
         except BaseException as error:

@@ -36,9 +36,13 @@ class Held:
         "release_at",
         "started",
         "task",
+        "timeout_seconds",
     )
 
-    def __init__(self, claimed: Claimed, call: Call, node: int, release_at: float, offset: float) -> None:
+    def __init__(
+        self, claimed: Claimed, call: Call, node: int, release_at: float, offset: float,
+        pool_timeout: float | None = None,
+    ) -> None:  # fmt: skip
         self.claimed = claimed
         self.call = call
         self.node = node
@@ -47,6 +51,8 @@ class Held:
         of it: else it might seem to have begun early, or ended before it began."""
         self.release_at = release_at
         """By our monotonic clock, when it may begin."""
+        self.timeout_seconds = pool_timeout if call.timeout_seconds is None else call.timeout_seconds
+        """As its schedule says, else its pool."""
         self.started = 0.0
         """By our monotonic clock; 0 until then."""
         self.task: asyncio.Task[None] | None = None

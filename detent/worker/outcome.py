@@ -14,6 +14,8 @@ from detent.store.concluding import Fact, Successes
 from detent.targets.ending import Ended, Excerpt
 from detent.worker.hand import Held
 
+STOPPING: Final = "stopping"
+"""The code of an attempt that its worker gave up, for it had to end: lost, but not with its node. See tried.sql."""
 _MOST_EXCERPT: Final = 2_000
 _MOST_ERROR: Final = 500
 
@@ -48,6 +50,7 @@ def ending(
         firing=(claimed[0], claimed[1]),
         retryable=told.retryable,
         retry_after=told.retry_after,
+        stopping=held.cancel == STOPPING,
     )
     verdict, due_at = verdict_of(settlement)
     message, trace = said_error(error)

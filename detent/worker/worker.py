@@ -20,6 +20,7 @@ from detent.worker.claimer import Claimer
 from detent.worker.executor import Executor
 from detent.worker.finaliser import Finaliser
 from detent.worker.hand import Hand, Held
+from detent.worker.outcome import STOPPING
 from detent.worker.release import Release
 from detent.worker.strangers import Strangers
 from detent.worker.watch import Watch
@@ -75,7 +76,7 @@ class Worker:
             await clock.sleep(_DRAIN_LOOK_SECONDS)
             await self._hand_back([*self.release.take_back(), *self.executor.take_back()])
         for held in list(self.executor.running):
-            self.executor.cancel(held, "stopping")
+            self.executor.cancel(held, STOPPING)
         deadline = clock.monotonic() + _LAST_WORDS_SECONDS
         while (self.executor.running or self.finaliser.pending) and clock.monotonic() < deadline:
             await clock.sleep(_DRAIN_LOOK_SECONDS)

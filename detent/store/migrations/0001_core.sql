@@ -24,7 +24,8 @@ alter sequence detent.tenant_id_seq restart with 2;
 
 create table detent.pool (
   name text primary key check (name ~ '^[a-z0-9_-]{1,63}$'),
-  cap int check (cap > 0)
+  cap int check (cap > 0),
+  timeout interval check (timeout > '0 s')
 );
 insert into detent.pool (name) values ('default');
 
