@@ -52,7 +52,6 @@ WEEKDAY_CODES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 class Recurrence:
     """A rule with everything filled in that the RFC takes from DTSTART."""
 
-    source: str
     frequency: Frequency
     start: int
     """DTSTART, as a wall time."""
@@ -82,9 +81,6 @@ class Recurrence:
     def recurring(self) -> bool:
         """Below a day, a rule counts real hours, like a wildcard in cron."""
         return self.frequency in STEP
-
-    def text(self) -> str:
-        return self.source
 
     def next_wall(self, wall: int, limit: int) -> int | None:
         limit = min(limit, self.end)

@@ -65,7 +65,7 @@ def parse_rrule(text: object, start: datetime, zone: Zone) -> Recurrence:
     body = rule[6:] if rule[:6].upper() == "RRULE:" else rule
     parts = _parts(body.upper(), offset + len(rule) - len(body))
     second = seconds_of(start)
-    return _rule(body.upper(), parts, second + zone.offset_at(second), zone)
+    return _rule(parts, second + zone.offset_at(second), zone)
 
 
 def _parts(body: str, position: int) -> dict[str, _Part]:
@@ -97,7 +97,7 @@ def _advice_on(name: str) -> str:
     return f"{quoted(name)} is no part of a rule: known are {', '.join(_KNOWN)}"
 
 
-def _rule(body: str, parts: Mapping[str, _Part], start: int, zone: Zone) -> Recurrence:
+def _rule(parts: Mapping[str, _Part], start: int, zone: Zone) -> Recurrence:
     def number(name: str, default: int, high: int) -> int:
         return _integer(name, parts[name], 1, high) if name in parts else default
 
@@ -123,7 +123,6 @@ def _rule(body: str, parts: Mapping[str, _Part], start: int, zone: Zone) -> Recu
     interval = number("INTERVAL", 1, _MAX_INTERVAL)
     _refuse_many_times(parts, lists, unit, interval)
     recurrence = Recurrence(
-        source=body,
         frequency=frequency,
         start=start,
         interval=interval,

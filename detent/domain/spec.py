@@ -40,9 +40,7 @@ def parse_triggers(
     each = []
     for number, spec in enumerate(_specs(specs)):
         with _inside(number):
-            trigger, kind, value = _trigger(spec, as_of=as_of, identity=identity)
-            refuse_silent(trigger, kind, value, as_of)
-            each.append(trigger)
+            each.append(parse_trigger(spec, as_of=as_of, identity=identity))
     return Triggers(tuple(each), max_firings)
 
 

@@ -67,8 +67,6 @@ class Pattern(Protocol):
     def shortest_gap(self) -> int:
         """The least number of seconds between two matching wall times."""
 
-    def text(self) -> str: ...
-
 
 class Nominal(NamedTuple):
     """The wall time that a slot stands for, and why the slot lies where it lies."""
