@@ -22,9 +22,13 @@ rm -rf "$1"
 
 
 @contextmanager
-def temporary_postgres(settings: Mapping[str, str] | None = None) -> Iterator[EmbeddedPostgres]:
-    """Call it in a thread that lives as long as the server should: the kernel ties the two together."""
-    data = Path(tempfile.mkdtemp(prefix="detent-"))
+def temporary_postgres(
+    settings: Mapping[str, str] | None = None, *, within: Path | None = None
+) -> Iterator[EmbeddedPostgres]:
+    """In a folder of its own `within` another one, by default the one for temporary files.
+
+    Call it in a thread that lives as long as the server should: the kernel ties the two together."""
+    data = Path(tempfile.mkdtemp(prefix="detent-", dir=within))
     data.chmod(0o755)  # the server may run as another user
     sweeper = subprocess.Popen(
         ["/bin/sh", "-c", _SWEEP, "detent-sweep", str(data)],
