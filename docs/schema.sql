@@ -244,7 +244,7 @@ CREATE TABLE detent.waiting (
     seats integer NOT NULL,
     seat bigint,
     needs integer DEFAULT 0 NOT NULL,
-    CONSTRAINT waiting_held_check CHECK ((held = ANY (ARRAY['paused'::text, 'edited'::text, 'deleted'::text, 'skipped'::text, 'queued'::text]))),
+    CONSTRAINT waiting_held_check CHECK ((held = ANY (ARRAY['paused'::text, 'edited'::text, 'deleted'::text, 'skipped'::text, 'queued'::text, 'cancelled'::text]))),
     CONSTRAINT waiting_kind_check CHECK ((kind <> 'slot'::text))
 )
 WITH (fillfactor='90', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');

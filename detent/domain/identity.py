@@ -8,10 +8,12 @@ from typing import Final
 
 from detent.domain.errors import SpecError, quoted
 from detent.domain.instant import EPOCH
+from detent.domain.limits import EARLIEST, LATEST
 
 _PREFIX: Final = "f_"
 _MICROSECOND: Final = timedelta(microseconds=1)
 _LENGTH: Final = 26
+_LARGEST: Final = 2**63 - 1
 
 
 def firing_id(schedule_id: int, scheduled_for: datetime) -> str:
@@ -28,10 +30,16 @@ def firing_key(text: str) -> tuple[int, datetime]:
         raise _no_id(text)
     try:
         packed = b32decode(body.upper() + "=" * 6)
-        micros = int.from_bytes(packed[8:], "big", signed=True)
-        return int.from_bytes(packed[:8], "big"), EPOCH + micros * _MICROSECOND
+        schedule_id, micros = (
+            int.from_bytes(packed[:8], "big"),
+            int.from_bytes(packed[8:], "big", signed=True),
+        )
+        instant = EPOCH + micros * _MICROSECOND
     except (ValueError, OverflowError):
         raise _no_id(text) from None
+    if schedule_id > _LARGEST or not EARLIEST <= instant < LATEST or firing_id(schedule_id, instant) != text:
+        raise _no_id(text)
+    return schedule_id, instant
 
 
 def off_the_millisecond(instant: datetime) -> datetime:

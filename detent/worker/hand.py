@@ -37,6 +37,7 @@ class Held:
         "started",
         "task",
         "timeout_seconds",
+        "wish",
     )
 
     def __init__(
@@ -57,7 +58,9 @@ class Held:
         """By our monotonic clock; 0 until then."""
         self.task: asyncio.Task[None] | None = None
         self.cancel: str | None = None
-        """Why it is to end."""
+        """Why it is to end: a code."""
+        self.wish = ""
+        """Who wants it, and why."""
         self.first_cancelled_at = self.cancelled_at = 0.0
         self.abandoned = False
         """It did not end when it was told to: concluded without it."""

@@ -54,6 +54,8 @@ def ending(
     )
     verdict, due_at = verdict_of(settlement)
     message, trace = said_error(error)
+    if outcome is Outcome.CANCELLED and held.wish:
+        message = held.wish
     began = held.started or finished
     return Fact(
         claimed[0], claimed[2], claimed[4], claimed[6], began + held.offset, finished + held.offset,

@@ -57,7 +57,8 @@ class Watch:
             for wish in await concluding.cancels(connection, node, _MOST):
                 held = self._hand.find(wish.schedule_id, wish.seat, wish.volley)
                 if held is not None and held.cancel is None:
-                    self._executor.cancel(held, wish.reason)
+                    code, _, held.wish = wish.reason.partition(": ")
+                    self._executor.cancel(held, code)
 
     def _insist(self) -> None:
         now = clock.monotonic()

@@ -35,6 +35,7 @@ RUN_BY = {
     # The pruner's connection is the owner's.
     **dict.fromkeys([name for name in statement_names() if name.startswith("prune_")], (OWNER,)),
     "fold_tallies": (OWNER,),
+    **dict.fromkeys(["cancel", "replay", "discard", "dead_letters", "find_firing"], (API,)),
     "breaches": (API, PLANNER),
 }  # fmt: skip
 
@@ -114,7 +115,7 @@ FUNCTIONS = {
         "wake_v1",
         "ensure_partitions",
     ],
-    API: ["ensure_partitions"],
+    API: ["ensure_partitions", "cancel_v1", "wake_v1"],
 }
 
 

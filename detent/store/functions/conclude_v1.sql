@@ -6,7 +6,8 @@
 -- 1. Final outcomes: the seat is free, the attempt is the firing's last word.
 -- 2. Dead firings: the seat is free, a person is needed.
 -- 3. Retries: the running row rests with its seat and no node, the firing waits again. FOR SHARE on the schedule: a pause
---    that commits before us is seen and holds the firing, one that comes later waits for us and sees what we put.
+--    that commits before us is seen and holds the firing, one that comes later waits for us and sees what we put. A wish
+--    to cancel that came too late for this attempt holds it, too: whoever was told to end isn't tried again.
 -- 4. Queued firings of freed seats are woken, in a later statement than the deletes: parking locks the running row that
 --    it saw, so one of the two sees the other.
 create or replace function detent.conclude_v1(
@@ -46,12 +47,12 @@ begin
 
   if 'again' = any (c_verdict) then
     with resting as (
-      update detent.running r set node = null, volley = null, cancel = null
+      update detent.running r set node = null, volley = null
       from unnest(c_id, c_seat, c_volley, c_revision, c_started, c_finished, c_outcome, c_code, c_error, c_excerpt,
                   c_verdict, c_due)
         d(id, seat, volley, revision, started_at, finished_at, outcome, code, error, excerpt, verdict, due_at)
       where r.schedule_id = d.id and r.seat = d.seat and r.volley = d.volley and d.verdict = 'again'
-      returning r.schedule_id, r.scheduled_for, r.seat, r.number, r.lane,
+      returning r.schedule_id, r.scheduled_for, r.seat, r.number, r.lane, r.cancel,
                 d.volley, d.revision, d.started_at, d.finished_at, d.outcome, d.code, d.error, d.excerpt, d.due_at
     ), fact as (
       insert into detent.attempt (schedule_id, scheduled_for, number, outcome, final, started_at, finished_at,
@@ -65,7 +66,9 @@ begin
     ), put as (
       insert into detent.waiting (schedule_id, scheduled_for, number, pool, lane, due_at, held, kind, slot_at, seats, seat,
                                   needs)
-      select g.schedule_id, g.scheduled_for, g.number + 1, p.pool, p.lane, greatest(g.due_at, detent.now()), p.held,
+      select g.schedule_id, g.scheduled_for, g.number + 1, p.pool, p.lane,
+             case when g.cancel is null then greatest(g.due_at, detent.now()) else detent.now() end,
+             case when g.cancel is null then p.held else 'cancelled' end,
              nullif(f.kind, 'slot'), f.slot_at, p.seats, g.seat, p.needs
       from resting g
       join detent.firing f on f.schedule_id = g.schedule_id and f.scheduled_for = g.scheduled_for cross join lateral detent.place_v1(g.schedule_id) p

@@ -12,17 +12,19 @@ declare
   deferred bigint;
 begin
   with resting as (
-    update detent.running r set node = null, volley = null, cancel = null
+    update detent.running r set node = null, volley = null
     from unnest(b_id, b_seat, b_volley, b_due) b(id, seat, volley, due_at)
     where r.schedule_id = b.id and r.seat = b.seat and r.volley = b.volley
-    returning r.schedule_id, r.scheduled_for, r.seat, r.number, b.due_at
+    returning r.schedule_id, r.scheduled_for, r.seat, r.number, r.cancel, b.due_at
   ), put as (
     insert into detent.waiting (schedule_id, scheduled_for, number, pool, lane, due_at, expires_at, held, kind, slot_at, seats,
                                 seat, needs)
-    select m.schedule_id, m.scheduled_for, m.number + 1, p.pool, p.lane, greatest(m.due_at, detent.now()),
+    select m.schedule_id, m.scheduled_for, m.number + 1, p.pool, p.lane,
+           case when m.cancel is null then greatest(m.due_at, detent.now()) else detent.now() end,
            case when not exists (select from detent.attempt a where a.schedule_id = m.schedule_id
                                  and a.scheduled_for = m.scheduled_for) then f.due_at + p.start_deadline end,
-           p.held, nullif(f.kind, 'slot'), f.slot_at, p.seats, m.seat, p.needs
+           case when m.cancel is null then p.held else 'cancelled' end, nullif(f.kind, 'slot'), f.slot_at, p.seats, m.seat,
+           p.needs
     from resting m
     join detent.firing f on f.schedule_id = m.schedule_id and f.scheduled_for = m.scheduled_for
     cross join lateral detent.place_v1(m.schedule_id) p

@@ -9,7 +9,7 @@ declare
   handed bigint;
 begin
   with mine as materialized (
-    select r.schedule_id, r.seat, r.scheduled_for, r.number, r.volley,
+    select r.schedule_id, r.seat, r.scheduled_for, r.number, r.volley, r.cancel,
       exists (select from detent.attempt a where a.schedule_id = r.schedule_id and a.scheduled_for = r.scheduled_for) as tried
     from unnest(b_id, b_seat, b_volley) b(id, seat, volley)
     join detent.running r on r.schedule_id = b.id and r.seat = b.seat and r.volley = b.volley
@@ -17,13 +17,14 @@ begin
   ), gone as (
     delete from detent.running r using mine m where r.schedule_id = m.schedule_id and r.seat = m.seat and not m.tried
   ), resting as (
-    update detent.running r set node = null, volley = null, cancel = null from mine m
+    update detent.running r set node = null, volley = null from mine m
     where r.schedule_id = m.schedule_id and r.seat = m.seat and m.tried
   ), put as (
     insert into detent.waiting (schedule_id, scheduled_for, number, pool, lane, due_at, expires_at, held, kind, slot_at, seats,
                                 seat, needs)
     select m.schedule_id, m.scheduled_for, m.number + 1, p.pool, p.lane, greatest(f.due_at, detent.now()),
-           case when not m.tried then f.due_at + p.start_deadline end, p.held, nullif(f.kind, 'slot'),
+           case when not m.tried then f.due_at + p.start_deadline end,
+           case when m.cancel is null then p.held else 'cancelled' end, nullif(f.kind, 'slot'),
            f.slot_at, p.seats, case when m.tried then m.seat end,
            p.needs
     from mine m

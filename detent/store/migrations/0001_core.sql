@@ -163,7 +163,7 @@ create table detent.waiting (
   lane bigint not null,
   due_at timestamptz not null,
   expires_at timestamptz,
-  held text check (held in ('paused', 'edited', 'deleted', 'skipped', 'queued')),
+  held text check (held in ('paused', 'edited', 'deleted', 'skipped', 'queued', 'cancelled')),
   kind text check (kind <> 'slot'), -- what the firing's row says, null for a slot: most are
   slot_at timestamptz,
   seats int not null,

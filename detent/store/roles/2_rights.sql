@@ -25,7 +25,7 @@ begin
       ('detent_api', 'select, insert', 'firing attempt omission tally'),
       ('detent_api', 'select, insert, update, delete', 'waiting'),
       ('detent_api', 'select, update, delete', 'running'),
-      ('detent_api', 'select, delete', 'dead'),
+      ('detent_api', 'select, update (number), delete', 'dead'), -- who may lock a row may update a column
       -- Promises, and the commands that follow from them: pauses that end, zone rules that change, nodes that die.
       ('detent_planner', 'select', 'migration tenant'),
       ('detent_planner', 'select, insert, update', 'pool schedule timer'),
