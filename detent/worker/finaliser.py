@@ -79,7 +79,7 @@ class Finaliser:
         self.on_gathered()
 
     def voided(self, held: Held) -> None:
-        """The lease ran out before it began. It goes back, if it isn't taken from us already."""
+        """It won't begin here: the lease has run out, or there is no place. It goes back, if it isn't taken from us."""
         self._voided.append(held)
         self.on_gathered()
 

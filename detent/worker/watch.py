@@ -10,7 +10,7 @@ from detent import clock
 from detent.clock import DatabaseClock
 from detent.domain.settle import Outcome
 from detent.observe.events import Events, OverLong
-from detent.store import claiming, concluding
+from detent.store import concluding
 from detent.store.pool import Connection, Pool
 from detent.worker.executor import CANCEL_OUTCOMES, Executor
 from detent.worker.finaliser import Finaliser
@@ -44,9 +44,9 @@ class Watch:
         self._usual: OrderedDict[int, float | None] = OrderedDict()
 
     async def tick(self) -> bool:
+        self._give_back_hoarded()
         async with self._database.acquire() as connection:
             await self._grant_cancels(connection)
-            await self._give_back_hoarded(connection)
             await self._tell_over_long(connection)
         self._insist()
         return False
@@ -74,11 +74,12 @@ class Watch:
             else:
                 self._executor.cancel(held, held.cancel)
 
-    async def _give_back_hoarded(self, connection: Connection) -> None:
+    def _give_back_hoarded(self) -> None:
+        """The finaliser hands them back, and keeps them until that has been done."""
         late = self._executor.take_back(clock.monotonic() - _HOARDED_SECONDS)
+        for held in late:
+            self._finaliser.voided(held)
         if late:
-            await claiming.hand_back(connection, [(h.claimed[0], h.claimed[2], h.claimed[4]) for h in late])
-            self._hand.let_go(late, concluded=False)
             self._hand.learn_waiting(_HOARDED_SECONDS)
 
     async def _tell_over_long(self, connection: Connection) -> None:

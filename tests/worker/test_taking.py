@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from detent import Context
 from detent.domain.instant import format_instant
-from detent.observe.events import NodeBuried, ResultsStale
+from detent.observe.events import LoopFailed, NodeBuried, ResultsStale
 from detent.worker.hand import MAX_UNWRITTEN
 
 IN_HAND = "(select count(*) from detent.running where node = $1)"
@@ -22,6 +22,12 @@ def blocker():
         await door.wait()
 
     return block, door, began
+
+
+async def until(condition):
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0)
 
 
 async def ahead(crew, name, seconds):
@@ -121,6 +127,22 @@ async def test_a_worker_whose_places_are_taken_gives_back_what_it_took_too_much_
     door.set()
     await crew.concluded(8)
     assert len(began) == 8, "each began once"
+
+
+async def test_what_can_not_be_given_back_at_once_is_given_back_later(crew):
+    """It was nowhere else than in hand: neither waiting for a place, nor running, nor on its way back."""
+    block, door, began = blocker()
+    await crew.does(block, "block", overlap="allow")
+    first = await crew.hire(concurrency=1)
+    await crew.watcher.execute("alter function detent.hand_back_v1 rename to away")
+    await crew.fire("block", 8)
+    await crew.until(f"{IN_HAND} = 8", crew.node_of(first).lease.id)
+    await until(lambda: any("hand_back" in event.error for event in crew.told_of(LoopFailed)))
+    await crew.watcher.execute("alter function detent.away rename to hand_back_v1")
+    await crew.hire(concurrency=20)
+    await until(lambda: len(began) == 8)
+    door.set()
+    await crew.concluded(8)
 
 
 async def test_what_is_in_hand_is_bounded_while_nothing_can_be_written(crew, connect):
