@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from statistics import median
 
 from detent import Context, clock
+from detent.clock import DatabaseClock
 from detent.domain.instant import format_instant
+from detent.targets.registry import Registry
+from detent.worker.hand import Held
+from detent.worker.release import Release
 
 
 async def now_of(crew):
@@ -77,3 +81,21 @@ async def test_what_waits_behind_a_taken_seat_is_not_forgotten(crew):
     took = await crew.watcher.fetchval("select max(started_at) - min(started_at) from detent.attempt")
     assert took < timedelta(seconds=1)
     assert await crew.ends("one") == [(1, "succeeded", True)] * 3
+
+
+async def test_what_was_claimed_ahead_waits_on_if_the_databases_clock_is_set_back(monkeypatch):
+    now, passed, started = datetime(2026, 3, 1, 12, tzinfo=UTC), 1_000.0, []
+    monkeypatch.setattr(clock, "monotonic", lambda: passed)
+    known = DatabaseClock()
+    known.observe(now, passed)
+    release = Release(known, started.extend)
+    due_at = now + timedelta(milliseconds=200)
+    held = Held((1, due_at, 0, 1, 1, due_at), Registry({}).call("{}"), 1, passed, known.offset)
+    release.deliver([held])
+    known.observe(now - timedelta(seconds=2), passed)
+    passed += 0.3
+    release.release()
+    assert started == []
+    passed += 2
+    release.release()
+    assert started == [held]
