@@ -82,7 +82,7 @@ class Loop:
                 more = await self._tick()
         except Exception as error:  # noqa: BLE001 the runner is where a loop survives anything
             self._failures += 1
-            self._tell(error)
+            self._tell(_cause(error))
             if self.on_failure is not None:
                 self.on_failure()
             pause = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2 ** min(self._failures, 10))
@@ -108,6 +108,14 @@ class Loop:
                 await self._hint.wait()
         except TimeoutError:
             pass
+
+
+def _cause(error: Exception) -> Exception:
+    """Of tasks that failed together in one tick: an error that is not ordinary, if there is one."""
+    if not isinstance(error, ExceptionGroup):
+        return error
+    causes = [_cause(each) for each in error.exceptions]
+    return next((cause for cause in causes if not isinstance(cause, LOST)), causes[0])
 
 
 def _said(error: Exception) -> str:

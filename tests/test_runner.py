@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from detent import clock, runner
-from detent.observe.events import Events, LoopRecovered, StoreBack, StoreLost
+from detent.observe.events import Events, LoopFailed, LoopRecovered, StoreBack, StoreLost
 from detent.runner import Loop, Outage
 
 
@@ -125,6 +125,17 @@ async def test_what_is_no_ordinary_loss_is_said_each_time(pauses):
         "DeadlockDetectedError: deadlock", "ValueError: a bug", "ZeroDivisionError: another",
     ]  # fmt: skip
     assert script.told[-1] == LoopRecovered(loop="work", failures=4)
+
+
+async def test_what_the_tasks_of_a_tick_raise_together_is_told_by_what_it_is(pauses):
+    group = ExceptionGroup("of a task group", [LOST, ExceptionGroup("nested", [LOST])])
+    bug = ExceptionGroup("of a task group", [LOST, ValueError("a bug")])
+    script = Script(group, group, True, bug, False)
+    await script.run()
+    assert [type(event) for event in script.told] == [StoreLost, StoreBack, LoopFailed, LoopRecovered]
+    assert [event.error for event in script.told if hasattr(event, "error")] == [
+        "ConnectionDoesNotExistError: gone", "ValueError: a bug",
+    ]  # fmt: skip
 
 
 async def test_the_loss_of_the_database_is_said_once_for_all_loops_of_a_process(pauses):
