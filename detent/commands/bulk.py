@@ -42,8 +42,8 @@ async def create_many(
         as_of = await planning.now(connection)
         drawn, refused = _draw(specs, as_of, tenant.min_interval, settings, actor)
         ids = await schedules.insert_schedules(
-            connection, tenant.id, [(one.schedule, one.window, as_of + JUST_AFTER) for one in drawn.values()],
-            origin=origin, by=actor.by, reason=actor.reason,
+            connection, tenant.id, [(one.schedule, one.window) for one in drawn.values()],
+            origin=origin, by=actor.by, reason=actor.reason, as_of=as_of, first=as_of + JUST_AFTER,
         )  # fmt: skip
         taken = [one for name, one in drawn.items() if name not in ids]
         refused += [Refused(one.place, _taken(one.schedule.name)) for one in taken]

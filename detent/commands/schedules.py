@@ -10,6 +10,7 @@ from typing import Final
 
 from detent.commands.window import account_for_the_past, plan_window, promise_once, readable
 from detent.domain.errors import UNREADABLE, DetentError, SpecError, said
+from detent.domain.limits import EARLIEST
 from detent.domain.plan import Cadence, Kind
 from detent.domain.schedule import Schedule, read_cadence, register
 from detent.settings import Settings
@@ -63,7 +64,8 @@ class Commands:
             schedule = _registered(spec, as_of, tenant, actor)
             schedule_id = await schedules.insert_schedule(
                 self.connection, tenant.id, schedule, status="paused" if schedule.paused else "active",
-                origin=origin, declared=declared, by=actor.by, reason=actor.reason, first=as_of + JUST_AFTER,
+                origin=origin, declared=declared, by=actor.by, reason=actor.reason, as_of=as_of,
+                first=as_of + JUST_AFTER,
             )  # fmt: skip
             if schedule_id is None:
                 raise Conflict(
@@ -88,13 +90,14 @@ class Commands:
             stored = await account_for_the_past(self.connection, stored, as_of)
             number = stored.revision + 1
             await schedules.revise(
-                self.connection, stored.id, number, schedule, by=actor.by, reason=actor.reason, declared=declared
+                self.connection, stored.id, number, schedule, by=actor.by, reason=actor.reason, declared=declared,
+                as_of=as_of,
             )  # fmt: skip
             if schedule.paused or (stored.status == "paused" and "paused" not in spec):
                 paused = stored._replace(revision=number, next_at=as_of + JUST_AFTER)
                 await self._withhold(paused, actor, stored.paused_until)
             else:
-                edited = stored._replace(revision=number)
+                edited = stored._replace(revision=number, next_at=EARLIEST)
                 await self._go_on(edited, schedule.cadence, as_of + JUST_AFTER, as_of)
             return number
 
@@ -197,12 +200,13 @@ class Commands:
         await self._go_on(stored, read_cadence(stored.cadence), end, as_of)
 
     async def _go_on(self, stored: Stored, cadence: Cadence, begin: datetime, as_of: datetime) -> None:
-        """Active from `begin` on, by this cadence."""
+        """Active from `begin` on, by this cadence, which has its omissions before `next_at` on record."""
         await schedules.set_status(self.connection, stored.id, "active", None)
         ahead = await schedules.ahead(self.connection, stored.id, begin)
         await plan_window(
             self.connection, self.settings, stored.id, cadence, begin, as_of,
-            fired=max(0, stored.fired_count - ahead), revision=stored.revision, before=readable(stored.cadence),
+            fired=max(0, stored.fired_count - ahead), revision=stored.revision, cursor=stored.next_at,
+            before=readable(stored.cadence),
         )  # fmt: skip
 
 

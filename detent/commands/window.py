@@ -7,9 +7,10 @@ from typing import Final
 
 from detent.domain.errors import UNREADABLE
 from detent.domain.identity import off_the_millisecond
+from detent.domain.limits import EARLIEST
 from detent.domain.plan import Cadence, Kind, Omission, Plan, Reason, plan
 from detent.domain.schedule import read_cadence
-from detent.domain.window import window, withheld
+from detent.domain.window import unrecorded, window, withheld
 from detent.settings import Settings
 from detent.store import planning, schedules
 from detent.store.pool import Connection
@@ -40,12 +41,14 @@ async def account_for_the_past(connection: Connection, stored: Stored, until: da
 
 async def plan_window(
     connection: Connection, settings: Settings, schedule_id: int, cadence: Cadence, begin: datetime, as_of: datetime,
-    *, fired: int, revision: int, before: Cadence | None,
+    *, fired: int, revision: int, before: Cadence | None, cursor: datetime | None = EARLIEST,
 ) -> None:  # fmt: skip
-    """Promises what lies in the look-ahead, withholds what waits there and is no slot any more, sets the cursor."""
-    found = window(
-        cadence, begin, fired, as_of=as_of, ahead=settings.look_ahead_delta, before=before
-    )  # fmt: skip
+    """Promises what lies in the look-ahead, withholds what waits there and is no slot any more, sets the cursor.
+
+    `cursor` is where this revision stood until now: what it omits before is on record.
+    """
+    found = window(cadence, begin, fired, as_of=as_of, ahead=settings.look_ahead_delta, before=before)
+    found = unrecorded(found, cadence, cursor)
     await schedules.set_timer(
         connection, schedule_id, found.next_at, active=found.next_at is not None,
         fired=fired + len(found.promises), revision=revision,

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 
 from detent.domain.errors import TooManySlots
 from detent.domain.instant import MILLISECOND, just_before
+from detent.domain.limits import LATEST
 from detent.domain.spread import Spread
 from detent.domain.trigger import Triggers
 
@@ -113,7 +114,8 @@ def plan(cadence: Cadence, next_at: datetime, fired: int, *, as_of: datetime, un
     if _excludes(triggers):
         planned_to = slot if slot is not None and slot <= until else max(fresh_from, until + MILLISECOND)
         omissions += excluded(triggers, fresh_from, planned_to)
-        slot = _back_to_excluded(triggers, slot, planned_to)
+        if slot is not None or triggers.max_firings is None or fired + len(promises) < triggers.max_firings:
+            slot = _back_to_excluded(triggers, slot, planned_to)
     return Plan(promises, omissions, slot)
 
 
@@ -184,8 +186,9 @@ def excluded(triggers: Triggers, start: datetime, end: datetime) -> Iterator[Omi
 
 
 def _back_to_excluded(triggers: Triggers, slot: datetime | None, planned_to: datetime) -> datetime | None:
-    """The cursor stops at the first excluded slot beyond the window, so that its omission is recorded in its time."""
-    first = None if slot is None else next(triggers.slots(planned_to, slot), None)
+    """The cursor stops at the first excluded slot beyond the window, so that its omission is recorded in its time, even
+    if no other slot is to come."""
+    first = next(triggers.slots(planned_to, slot or LATEST), None)
     return slot if first is None else first.at
 
 

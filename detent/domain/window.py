@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from detent.domain.at import At
 from detent.domain.limits import LATE_AT_MOST
-from detent.domain.plan import Cadence, Omission, Plan, Promise, Reason, omitted, plan
+from detent.domain.plan import Cadence, Omission, Plan, Promise, Reason, excluded, omitted, plan
 from detent.domain.trigger import Triggers
 
 
@@ -37,6 +37,21 @@ def window(
         omissions += part.omissions
         next_at = part.next_at
     return Plan(promises, omissions, next_at)
+
+
+def unrecorded(found: Plan, cadence: Cadence, cursor: datetime | None) -> Plan:
+    """Without the omissions before a cursor under the same revision: those are on record. Without a cursor all are."""
+    if cursor is None:
+        return found._replace(omissions=[])
+    left: list[Omission] = []
+    for omission in found.omissions:
+        if cursor <= omission.start:
+            left.append(omission)
+        elif cursor < omission.end and omission.reason is Reason.EXCLUDED:
+            left += excluded(cadence.triggers, cursor, omission.end)
+        elif cursor < omission.end:
+            left += omitted(cadence.triggers, cursor, omission.end, omission.reason)
+    return found._replace(omissions=left)
 
 
 def withheld(cadence: Cadence, next_at: datetime, end: datetime, reason: Reason) -> Plan:

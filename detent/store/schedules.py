@@ -46,34 +46,37 @@ async def set_min_interval(connection: Connection, name: str, interval: timedelt
 
 async def insert_schedule(
     connection: Connection, tenant_id: int, schedule: Schedule, *, status: str, origin: str | None,
-    declared: str | None, by: str, reason: str | None, first: datetime,
+    declared: str | None, by: str, reason: str | None, as_of: datetime, first: datetime,
 ) -> int | None:  # fmt: skip
-    """The new id, or None if the name is taken."""
+    """The new id, or None if the name is taken. It holds from `as_of` on, and has no slot before `first`."""
     found: int | None = await connection.fetchval(
         statement("insert_schedule"), tenant_id, schedule.name, status, schedule.cadence_text, schedule.work_text,
         schedule.work.overlap.value, origin, declared, json.dumps(schedule.spec), by, reason, first, schedule.pool,
-        schedule.priority, schedule.seats, schedule.start_deadline, schedule.needs,
+        schedule.priority, schedule.seats, schedule.start_deadline, schedule.needs, as_of,
     )  # fmt: skip
     return found
 
 
 async def insert_schedules(
-    connection: Connection, tenant_id: int, drawn: Sequence[tuple[Schedule, Plan, datetime]],
-    *, origin: str | None, by: str, reason: str | None,
+    connection: Connection, tenant_id: int, drawn: Sequence[tuple[Schedule, Plan]],
+    *, origin: str | None, by: str, reason: str | None, as_of: datetime, first: datetime,
 ) -> dict[str, int]:  # fmt: skip
-    """Each with its first window, and the instant before which it has no slot. The ids of those whose name was free."""
+    """Each with its first window. They hold from `as_of` on, and have no slot before `first`. What comes back are the ids
+    of those whose name was free."""
     rows = [
         (
             s.name, "paused" if s.paused else "active", s.cadence_text, s.work_text, s.work.overlap.value,
-            json.dumps(s.spec), as_of if s.paused else window.next_at, not s.paused and window.next_at is not None,
+            json.dumps(s.spec), first if s.paused else window.next_at, not s.paused and window.next_at is not None,
             0 if s.paused else len(window.promises), s.pool, s.priority, s.seats, s.start_deadline, s.needs,
         )
-        for s, window, as_of in drawn
+        for s, window in drawn
     ]  # fmt: skip
     if not rows:
         return {}
     columns = zip(*rows, strict=True)
-    found = await connection.fetch(statement("insert_schedules"), tenant_id, *columns, origin, by, reason)
+    found = await connection.fetch(
+        statement("insert_schedules"), tenant_id, *columns, origin, by, reason, as_of
+    )
     return {row["name"]: row["id"] for row in found}
 
 
@@ -93,12 +96,12 @@ async def lock_schedule(connection: Connection, tenant_id: int, name: str) -> St
 
 async def revise(
     connection: Connection, schedule_id: int, number: int, schedule: Schedule, *, by: str, reason: str | None,
-    declared: str | None,
+    declared: str | None, as_of: datetime,
 ) -> None:  # fmt: skip
     await connection.execute(
         statement("revise"), schedule_id, number, json.dumps(schedule.spec), by, reason, schedule.cadence_text,
         schedule.work_text, schedule.work.overlap.value, schedule.pool, schedule.priority, schedule.seats,
-        schedule.start_deadline, schedule.needs, declared,
+        schedule.start_deadline, schedule.needs, declared, as_of,
     )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ class Release:
         return held
 
     def release(self) -> None:
-        """Lets go what is due by now. Not if the database's clock was set back since it was claimed: then it waits on."""
+        """Lets go what is due by now. If the database's clock was set back since it was claimed, it waits on."""
         now, due = clock.monotonic(), []
         while self._heap and self._heap[0][0] <= now:
             held = heappop(self._heap)[2]

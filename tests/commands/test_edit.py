@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
+from detent.commands.bulk import create_many
 from detent.commands.schedules import Commands, NotFound
 from detent.domain.errors import SpecError
 from tests.house import ME, MINUTE, at, whole
@@ -179,6 +181,24 @@ async def test_every_revision_is_kept_with_who_why_and_when(house):
         (1, at("00:00:00"), at("00:30:00"), "ada", "because"),
         (2, at("00:30:00"), None, "ada", "because"),
     ]
+
+
+async def test_a_revision_holds_from_the_instant_of_the_decision_however_long_it_took(connection, settings):
+    """A slot between the two would be yielded by one revision, and be said to be the other's."""
+    commands, spec = (
+        Commands(connection=connection, settings=settings),
+        {"trigger": {"cron": HOURLY}, "target": {"task": "t"}, "paused": True},
+    )
+    await commands.create({"name": "one", **spec}, ME)
+    await commands.edit("one", {"name": "one", **spec}, ME)
+    await create_many(connection, settings, [{"name": "another", **spec}], ME)
+    found = await connection.fetch(
+        "select t.next_at - r.valid_from as after, lead(r.valid_from, 1, r.valid_to) over (partition by r.schedule_id"
+        " order by r.number) is not distinct from r.valid_to as seamless, r.valid_to is null as holds"
+        " from detent.revision r join detent.timer t on t.schedule_id = r.schedule_id order by r.schedule_id, r.number"
+    )
+    assert all(row["seamless"] for row in found)
+    assert [row["after"] for row in found if row["holds"]] == [timedelta(microseconds=1)] * 2
 
 
 async def test_an_edit_that_waits_for_another_edits_what_that_one_has_made(house, connect):

@@ -119,6 +119,26 @@ async def test_a_pause_whose_end_nobody_noticed_for_hours_ends_by_the_misfire_po
     ]
 
 
+async def test_excluded_slots_that_are_on_record_are_not_recorded_again_by_a_resume(house):
+    """01:00:02 was omitted before the pause, with the look-ahead; 01:00:32 comes with the resume."""
+    house.turn("00:59:35")
+    night = {"weekly": [{"days": "*", "from": "01:00", "to": "02:00"}]}
+    await house.create(trigger={"cron": "2,32 * * * * *", "exclude": night})
+    await house.tick("00:59:40")
+    assert await house.omissions() == [("01:00:02", "01:00:02.001", "excluded", 1)]
+    await house.pause()
+    house.turn("00:59:50")
+    await house.resume()
+    assert await house.omissions() == [("01:00:02", "01:00:02.001", "excluded", 1)]
+    await house.pause(until=at("01:00:00"))
+    house.turn("01:00:05")
+    await Pauses(house.pool, house.settings, house.events).tick()
+    assert await house.omissions() == [
+        ("01:00:02", "01:00:02.001", "excluded", 1),
+        ("01:00:32", "01:00:32.001", "excluded", 1),
+    ]
+
+
 async def test_a_pause_that_was_prolonged_in_time_does_not_end(house):
     await house.create(trigger={"cron": HOURLY})
     await house.pause(until=at("03:00:00"))

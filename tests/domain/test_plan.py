@@ -116,6 +116,22 @@ def test_the_cursor_waits_for_an_excluded_slot_too_so_that_it_is_recorded_in_its
     assert found.next_at == START + 2 * HOUR
 
 
+def test_excluded_slots_at_the_very_end_are_recorded_too():
+    """Nothing is to fire after them, but they are slots, and somebody may ask why they didn't."""
+    night = {"exclude": {"weekly": [{"from": "02:00", "to": "12:00"}]}}
+    spec = HOURLY | night | {"end_at": "2026-03-01T04:00:00Z"}
+    found = plan(cadence(spec), START + HOUR, 0, as_of=START + HOUR, until=START + HOUR)
+    assert (slots(found), found.next_at) == (["01:00"], START + 2 * HOUR)
+    rest = plan(cadence(spec), START + 2 * HOUR, 1, as_of=START + HOUR, until=START + 5 * HOUR)
+    assert (slots(rest), omissions(rest), rest.next_at) == ([], [("02:00", "03:00", "excluded", 2)], None)
+
+
+def test_after_the_last_firing_allowed_there_are_no_slots_to_be_excluded():
+    spec = HOURLY | {"exclude": {"weekly": [{"from": "02:00", "to": "12:00"}]}}
+    limited = cadence(spec, max_firings=1)
+    assert plan(limited, START + HOUR, 0, as_of=START + HOUR, until=START + HOUR).next_at is None
+
+
 def test_a_look_back_from_behind_the_cursor_does_not_pull_it_back():
     """A command accounts for the past; the planner has been further already, over excluded slots, too."""
     spec = HOURLY | {"exclude": {"weekly": [{"from": "02:00", "to": "04:00"}]}}

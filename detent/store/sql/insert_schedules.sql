@@ -1,6 +1,6 @@
 -- Many new schedules with their first revisions and timers; names that are taken are left out. What comes back are the
 -- names that were free, with their ids. Shards are filled evenly, for ids come from a sequence. Locks: the names, in
--- order, so that two who bring the same ones wait in one direction.
+-- order, so that two who bring the same ones wait in one direction. The revisions hold from $19 on.
 with given as (
   select * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::timestamptz[],
                        $9::boolean[], $10::int[], $11::text[], $12::smallint[], $13::int[], $14::interval[], $15::int[])
@@ -12,8 +12,8 @@ with given as (
   on conflict (tenant_id, name) where status <> 'deleted' do nothing
   returning id, name
 ), first as (
-  insert into detent.revision (schedule_id, number, spec, by, reason)
-  select m.id, 1, g.spec, $17, $18 from made m join given g on g.name = m.name
+  insert into detent.revision (schedule_id, number, spec, valid_from, by, reason)
+  select m.id, 1, g.spec, $19, $17, $18 from made m join given g on g.name = m.name
 ), timer as (
   insert into detent.timer (schedule_id, shard, next_at, active, revision, fired_count, tenant_id, pool, priority, seats,
                             start_deadline, needs)
