@@ -61,8 +61,8 @@ async def insert_schedules(
     connection: Connection, tenant_id: int, drawn: Sequence[tuple[Schedule, Plan]],
     *, origin: str | None, by: str, reason: str | None, as_of: datetime, first: datetime,
 ) -> dict[str, int]:  # fmt: skip
-    """Each with its first window. They hold from `as_of` on, and have no slot before `first`. What comes back are the ids
-    of those whose name was free."""
+    """Each with its first window. They hold from `as_of` on, and have no slot before `first`. What comes back are the
+    ids of those whose name was free."""
     rows = [
         (
             s.name, "paused" if s.paused else "active", s.cadence_text, s.work_text, s.work.overlap.value,
