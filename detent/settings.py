@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import timedelta
 from difflib import get_close_matches
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from detent.domain.errors import DetentError
+from detent.domain.http.reach import Reach, parse_reach
+
+if TYPE_CHECKING:
+    from detent.sealing import Keyring
 
 _PREFIX: Final = "DETENT_"
 _OTHERS: Final = {"DETENT_PG_BIN", "DETENT_DATA"}
@@ -44,10 +48,30 @@ class Settings:
     plan_every: float = 1.0
     """Seconds between two ticks of a planner that has nothing to catch up."""
     retention_days: int = 90
+    http_allow: str = ""
+    """Networks and names that HTTP targets may reach besides the public: see detent/domain/http/reach.py."""
+    http_plain: bool = False
+    """http:// to public hosts, too."""
+    secret_key: str | None = field(default=None, repr=False)
+    """What secrets are sealed with: see detent/sealing.py."""
 
     @property
     def look_ahead_delta(self) -> timedelta:
         return timedelta(seconds=self.look_ahead)
+
+    @property
+    def reach(self) -> Reach:
+        """Whom HTTP targets may reach."""
+        return parse_reach(self.http_allow, plain=self.http_plain)
+
+    @property
+    def keyring(self) -> Keyring | None:
+        """What opens and seals secrets; without it there are no HTTP targets."""
+        if self.secret_key is None:
+            return None
+        from detent.sealing import keyring  # noqa: PLC0415 who has no key starts without it
+
+        return keyring(self.secret_key)
 
     @property
     def claim_ahead_delta(self) -> timedelta:
@@ -67,15 +91,16 @@ def from_environment(environment: Mapping[str, str], **given: object) -> Setting
     values = {name: found.value for name, found in find(environment, **given).items()}
     if values["database_url"] is None:
         raise SettingsError("no database: set DETENT_DATABASE_URL, or use `detent dev`, which brings its own")
-    return Settings(**values)  # type: ignore[arg-type]
+    settings = Settings(**values)  # type: ignore[arg-type]
+    _ = settings.reach, settings.keyring  # what can't be read is told now
+    return settings
 
 
 def find(environment: Mapping[str, str], **given: object) -> dict[str, Found]:
     """Each setting with its origin. Without a database, `database_url` is None."""
-    known = {f"{_PREFIX}{field.name.upper()}": field for field in fields(Settings)}
+    known = {f"{_PREFIX}{one.name.upper()}": one for one in fields(Settings)}
     found = {
-        field.name: Found(None if field.default is MISSING else field.default, "default")
-        for field in known.values()
+        one.name: Found(None if one.default is MISSING else one.default, "default") for one in known.values()
     }
     for name, text in environment.items():
         if not name.startswith(_PREFIX) or name in _OTHERS:

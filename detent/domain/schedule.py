@@ -18,6 +18,8 @@ from typing import Final
 from detent.domain.duration import format_duration, parse_duration
 from detent.domain.errors import SpecError
 from detent.domain.given import choice, mapping
+from detent.domain.http.reach import PUBLIC, Reach
+from detent.domain.http.spec import HTTP, read_http
 from detent.domain.need import TASK, need_of
 from detent.domain.plan import Cadence, Misfire, MisfirePolicy
 from detent.domain.retry import Retry
@@ -65,6 +67,8 @@ class Work:
     timeout: timedelta | None
     expected_duration: timedelta | None
     overlap: Overlap
+    schedule: str | None = None
+    """Its name, for targets that tell it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +91,9 @@ class Schedule:
     work_text: str
 
 
-def register(spec: object, *, as_of: datetime, identity: str, min_interval: timedelta) -> Schedule:
+def register(
+    spec: object, *, as_of: datetime, identity: str, min_interval: timedelta, reach: Reach = PUBLIC
+) -> Schedule:
     """A spec as a person gives it, at the moment of its registration."""
     given = mapping(spec, _KEYS, "schedule")
     specs = _triggers_of(given)
@@ -98,6 +104,9 @@ def register(spec: object, *, as_of: datetime, identity: str, min_interval: time
     canonical = {**given, "triggers": [anchored(spec, trigger, as_of) for spec, trigger in pairs]}
     canonical.pop("trigger", None)
     schedule = _read(canonical, identity)
+    if HTTP in schedule.work.target:
+        url = read_http(schedule.work.target, schedule.work.payload).url
+        reach.refuse_url(url, f"target/{HTTP}/url")
     spread = schedule.cadence.spread
     if spread.jitter or spread.window:
         spread.refuse_beyond(shortest_gap(triggers, as_of))
@@ -130,10 +139,13 @@ def _read(spec: Mapping[str, object], identity: str) -> Schedule:
         for key in ("target", "payload", "retry", "timeout", "expected_duration", "overlap")
         if key in spec
     }
+    name, target = _name(spec.get("name")), spec.get("target")
+    if isinstance(target, Mapping) and HTTP in target:
+        work["schedule"] = name
     overlap = choice(spec, "overlap", Overlap)
     cadence_text, work_text = _canonical(cadence, "triggers"), _canonical(work, "payload")
     return Schedule(
-        name=_name(spec.get("name")),
+        name=name,
         cadence=read_cadence(cadence_text),
         work=read_work(work_text),
         seats=_seats(spec, overlap),
@@ -164,13 +176,17 @@ def _work(stored: Mapping[str, object]) -> Work:
         )
     if TASK in target:
         _refuse_bad_task(target[TASK])
+    payload = stored.get("payload", {})
+    if HTTP in target:
+        read_http(target, payload)
     return Work(
         target=target,
-        payload=stored.get("payload", {}),
+        payload=payload,
         retry=_retry(stored),
         timeout=_duration(stored, "timeout"),
         expected_duration=_duration(stored, "expected_duration"),
         overlap=choice(stored, "overlap", Overlap),
+        schedule=str(stored["schedule"]) if "schedule" in stored else None,
     )
 
 
