@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from detent.commands.schedules import JUST_AFTER, Actor, NotFound
+from detent.commands.targets import make_ready
 from detent.commands.window import due_at
 from detent.domain.errors import SpecError
 from detent.domain.plan import Plan
@@ -41,6 +42,10 @@ async def create_many(
             raise NotFound(f'there is no tenant "{actor.tenant}"')
         as_of = await planning.now(connection)
         drawn, refused = _draw(specs, as_of, tenant.min_interval, settings, actor)
+        given = {one.place: one.schedule for one in drawn.values()}
+        unready = await make_ready(connection, settings, tenant.id, given)
+        refused += [Refused(place, error) for place, error in unready.items()]
+        drawn = {name: one for name, one in drawn.items() if one.place not in unready}
         ids = await schedules.insert_schedules(
             connection, tenant.id, [(one.schedule, one.window) for one in drawn.values()],
             origin=origin, by=actor.by, reason=actor.reason, as_of=as_of, first=as_of + JUST_AFTER,
@@ -82,7 +87,9 @@ def _draw(
     for place, spec in enumerate(specs):
         try:
             identity = f"{actor.tenant}/{spec.get('name')}"
-            schedule = register(spec, as_of=as_of, identity=identity, min_interval=min_interval)
+            schedule = register(
+                spec, as_of=as_of, identity=identity, min_interval=min_interval, reach=settings.reach
+            )
             if schedule.name in drawn:
                 raise _taken(schedule.name)
         except SpecError as error:

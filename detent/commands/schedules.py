@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from detent.commands.targets import make_ready
 from detent.commands.window import account_for_the_past, plan_window, promise_once, readable
 from detent.domain.errors import UNREADABLE, DetentError, SpecError, said
 from detent.domain.limits import EARLIEST
@@ -61,7 +62,7 @@ class Commands:
     ) -> int:
         async with self.connection.transaction():
             tenant, as_of = await self._tenant(actor), await planning.now(self.connection)
-            schedule = _registered(spec, as_of, tenant, actor)
+            schedule = await self._registered(spec, as_of, tenant, actor)
             schedule_id = await schedules.insert_schedule(
                 self.connection, tenant.id, schedule, status="paused" if schedule.paused else "active",
                 origin=origin, declared=declared, by=actor.by, reason=actor.reason, as_of=as_of,
@@ -84,7 +85,7 @@ class Commands:
         """A new revision, from now on. Returns its number. Whether it is paused stays as it is, if nothing is said."""
         async with self.connection.transaction():
             tenant, stored, as_of = await self._locked(name, actor)
-            schedule = _registered(_with_old_anchors(spec, stored), as_of, tenant, actor)
+            schedule = await self._registered(_with_old_anchors(spec, stored), as_of, tenant, actor)
             if schedule.name != name:
                 raise SpecError("a schedule keeps its name", code="conflict", field="name")
             stored = await account_for_the_past(self.connection, stored, as_of)
@@ -101,10 +102,16 @@ class Commands:
                 await self._go_on(edited, schedule.cadence, as_of + JUST_AFTER, as_of)
             return number
 
-    async def pause(self, name: str, actor: Actor, *, until: datetime | None = None) -> None:
-        """Nothing of it is claimed from here on. What falls into the pause does not fire afterwards."""
+    async def pause(
+        self, name: str, actor: Actor, *, until: datetime | None = None, revision: int | None = None
+    ) -> None:
+        """Nothing of it is claimed from here on. What falls into the pause does not fire afterwards.
+
+        With a revision, only if it is still that one, and active."""
         async with self.connection.transaction():
             _, stored, as_of = await self._locked(name, actor)
+            if revision is not None and (stored.revision, stored.status) != (revision, "active"):
+                raise Conflict(f'"{name}" was changed meanwhile')
             if until is not None and until <= as_of:
                 raise SpecError("the end of a pause must lie ahead", code="out_of_range", field="until")
             await self._withhold(await account_for_the_past(self.connection, stored, as_of), actor, until)
@@ -167,6 +174,17 @@ class Commands:
                 await self.edit(str(name), spec, actor, declared=declared)
             return True
 
+    async def _registered(
+        self, spec: Mapping[str, object], as_of: datetime, tenant: Tenant, actor: Actor
+    ) -> Schedule:
+        schedule = register(
+            spec, as_of=as_of, identity=f"{actor.tenant}/{spec.get('name')}", min_interval=tenant.min_interval,
+            reach=self.settings.reach,
+        )  # fmt: skip
+        for error in (await make_ready(self.connection, self.settings, tenant.id, {0: schedule})).values():
+            raise error
+        return schedule
+
     async def _tenant(self, actor: Actor) -> Tenant:
         tenant = await schedules.tenant(self.connection, actor.tenant)
         if tenant is None:
@@ -213,12 +231,6 @@ class Commands:
 def declaration(spec: Mapping[str, object]) -> str:
     """What is compared to know whether code says something else than before."""
     return json.dumps(spec, sort_keys=True, default=str)
-
-
-def _registered(spec: Mapping[str, object], as_of: datetime, tenant: Tenant, actor: Actor) -> Schedule:
-    return register(
-        spec, as_of=as_of, identity=f"{actor.tenant}/{spec.get('name')}", min_interval=tenant.min_interval
-    )
 
 
 def _with_old_anchors(spec: Mapping[str, object], stored: Stored) -> Mapping[str, object]:

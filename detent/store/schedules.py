@@ -182,6 +182,29 @@ async def overdue_pauses(connection: Connection, limit: int) -> list[tuple[int, 
     return [tuple(row) for row in await connection.fetch(statement("overdue_pauses"), limit)]
 
 
+class PauseWish(NamedTuple):
+    """A target asks that its schedule be paused."""
+
+    schedule_id: int
+    revision: int
+    reason: str
+    tenant: str
+    name: str
+
+
+async def wish_pauses(connection: Connection, wishes: Sequence[tuple[int, int, str]]) -> None:
+    """Schedule, the revision that ran, reason."""
+    await connection.execute(statement("wish_pauses"), *zip(*wishes, strict=True))
+
+
+async def pause_wishes(connection: Connection, limit: int) -> list[PauseWish]:
+    return [PauseWish(*row) for row in await connection.fetch(statement("pause_wishes"), limit)]
+
+
+async def forget_pause_wish(connection: Connection, wish: PauseWish) -> None:
+    await connection.execute(statement("forget_pause_wish"), wish.schedule_id, wish.revision)
+
+
 async def notify(connection: Connection, pool: str) -> None:
     await connection.execute(statement("notify"), pool)
 

@@ -37,6 +37,13 @@ RUN_BY = {
     "fold_tallies": (OWNER,),
     **dict.fromkeys(["cancel", "replay", "discard", "dead_letters", "find_firing"], (API,)),
     "breaches": (API, PLANNER),
+    "live_secrets": (API, WORKER),
+    **dict.fromkeys(
+        ["insert_secret", "replace_secret", "retire_signing", "delete_secret", "named_secrets", "sealed_otherwise", "reseal"],
+        (API,),
+    ),
+    "wish_pauses": (WORKER,),
+    **dict.fromkeys(["pause_wishes", "forget_pause_wish"], (PLANNER,)),
 }  # fmt: skip
 
 
@@ -177,6 +184,8 @@ async def test_a_partition_is_no_way_around_its_table(log_in, role):
         (WORKER, "insert into detent.firing values (1)"),
         (WORKER, "update detent.shard set epoch = 9"),
         (WORKER, "update detent.tenant set cap = 1"),
+        (WORKER, "update detent.secret set sealed = ''"),
+        (PLANNER, "select from detent.secret"),
         (WORKER, "select detent.ensure_partitions(current_date, current_date)"),
         (PLANNER, "update detent.revision set spec = '{}'"),
         (PLANNER, "update detent.tenant set cap = 1"),

@@ -26,20 +26,22 @@ begin
       ('detent_api', 'select, insert, update, delete', 'waiting'),
       ('detent_api', 'select, update, delete', 'running'),
       ('detent_api', 'select, update (number), delete', 'dead'), -- who may lock a row may update a column
+      ('detent_api', 'select, insert, update, delete', 'secret'),
       -- Promises, and the commands that follow from them: pauses that end, zone rules that change, nodes that die.
       ('detent_planner', 'select', 'migration tenant'),
       ('detent_planner', 'select, insert, update', 'pool schedule timer'),
       ('detent_planner', 'select, update', 'shard catch_up'),
       ('detent_planner', 'select, insert, update (valid_to)', 'revision'),
       ('detent_planner', 'select, insert', 'firing attempt omission tally dead stale_result'),
-      ('detent_planner', 'select, insert, update, delete', 'node waiting running progress'),
+      ('detent_planner', 'select, insert, update, delete', 'node waiting running progress pause_wish'),
       -- Executions. A worker sees of a schedule what it runs, and of its history nothing but its own facts.
-      ('detent_worker', 'select', 'migration tenant timer firing'),
+      ('detent_worker', 'select', 'migration tenant timer firing secret'),
       ('detent_worker', 'select (id, tenant_id, name, revision, status, overlap, work)', 'schedule'),
       ('detent_worker', 'select (schedule_id, number, valid_from)', 'revision'), -- which one held, never what it said
       ('detent_worker', 'select, insert, update', 'pool'),
       ('detent_worker', 'select (id, holder), update (holder)', 'shard'), -- gives back, and can't take: see the epoch
       ('detent_worker', 'select, insert', 'attempt tally dead stale_result'),
+      ('detent_worker', 'select, insert, update', 'pause_wish'),
       ('detent_worker', 'select, insert, update, delete', 'node waiting running progress')
     ) r(role, rights, tables)
     cross join lateral unnest(string_to_array(r.tables, ' ')) target
