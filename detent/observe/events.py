@@ -140,6 +140,14 @@ class ScheduleParked(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulePaused(Event):
+    """By its target, which asks never to be called again."""
+
+    schedule_id: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FiringStarted(Event):
     schedule_id: int
     scheduled_for: datetime

@@ -20,8 +20,8 @@ MOST_A_SECOND: Final = 20
 
 _WARNINGS: Final = (
     events.ProcessEnded, events.DatabaseDied, events.DeclarationRefused, events.PoolNotServed, events.LoopFailed,
-    events.StoreLost, events.LeaseLost, events.LagBreaker, events.ScheduleParked, events.ResultsStale,
-    events.OverLong, events.TaskUnknown, events.PartitionHeldBack,
+    events.StoreLost, events.LeaseLost, events.LagBreaker, events.ScheduleParked, events.SchedulePaused,
+    events.ResultsStale, events.OverLong, events.TaskUnknown, events.PartitionHeldBack,
 )  # fmt: skip
 _UNTOLD: Final = (events.Planned, events.FiringStarted)
 """The ledger has them."""

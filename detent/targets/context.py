@@ -15,6 +15,7 @@ Report = Callable[[float | None, str | None], Awaitable[bool]]
 class Context:
     """Passed to a task whose first parameter is annotated with it."""
 
+    tenant_id: int
     schedule_id: int
     scheduled_for: datetime
     """The slot that this firing is for, however late it runs."""

@@ -23,6 +23,8 @@ class Ended:
     """False: trying again would not help."""
     retry_after: timedelta | None = None
     """How long the target asks us to wait, at least."""
+    pause: str | None = None
+    """Its schedule is to be paused, for this reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

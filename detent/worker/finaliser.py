@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from detent.clock import DatabaseClock
 from detent.domain.settle import Outcome
 from detent.observe.events import AttemptEnded, Events, FiringDeferred, ResultsStale
-from detent.store import claiming, concluding
+from detent.store import claiming, concluding, schedules
 from detent.store.concluding import Brought, Fact
 from detent.store.pool import Connection, Pool
 from detent.targets.context import Context
@@ -91,6 +91,7 @@ class Finaliser:
     def context(self, held: Held) -> Context:
         claimed = held.claimed
         return Context(
+            tenant_id=claimed[7] // 10,
             schedule_id=claimed[0],
             scheduled_for=claimed[10] or claimed[1],
             attempt=claimed[3],
@@ -181,6 +182,13 @@ class Finaliser:
             await self._look_into_missing(
                 connection, held, [fact.outcome for fact in facts], [fact.error for fact in facts]
             )
+        wishes = [
+            (end.held.claimed[0], end.held.claimed[6], end.error.pause)
+            for end in endings
+            if isinstance(end.error, Ended) and end.error.pause is not None
+        ]
+        if wishes:
+            await schedules.wish_pauses(connection, wishes)
         for one, fact in zip(held, facts, strict=True):
             self._tell(one, fact.outcome, fact.verdict, fact.error, fact.started_at, fact.finished_at)
         self._hand.learn(sum(fact.finished_at - fact.started_at for fact in facts), len(held))

@@ -8,14 +8,13 @@ from typing import Final
 
 from detent import clock
 from detent.clock import DatabaseClock
-from detent.domain.need import TASK
 from detent.node.node import Node
 from detent.node.overlaps import Overlaps
 from detent.node.reaper import Reaper
 from detent.store import claiming
 from detent.store.pool import LOST
 from detent.targets.registry import Registry
-from detent.targets.task import Task, TaskTarget
+from detent.targets.task import Task
 from detent.worker.claimer import Claimer
 from detent.worker.executor import Executor
 from detent.worker.finaliser import Finaliser
@@ -23,6 +22,7 @@ from detent.worker.hand import Hand, Held
 from detent.worker.outcome import STOPPING
 from detent.worker.release import Release
 from detent.worker.strangers import Strangers
+from detent.worker.targets import targets_of
 from detent.worker.watch import Watch
 
 _FLUSH_SECONDS: Final = 0.25
@@ -45,7 +45,7 @@ class Worker:
         self._node = node
         self.hand = Hand(concurrency)
         self.time = time or DatabaseClock()
-        self.registry = Registry({TASK: TaskTarget(tasks)})
+        self.registry = Registry(targets_of(node, tasks, self.time))
         self.finaliser = Finaliser(node.pool, self.hand, self.time, node.events)
         self.executor = Executor(concurrency, self.finaliser, node.lease)
         self.release = Release(self.time, self.executor.submit)
@@ -80,6 +80,7 @@ class Worker:
         deadline = clock.monotonic() + _LAST_WORDS_SECONDS
         while (self.executor.running or self.finaliser.pending) and clock.monotonic() < deadline:
             await clock.sleep(_DRAIN_LOOK_SECONDS)
+        await self.registry.close()
 
     async def _hand_back(self, held: Iterable[Held]) -> None:
         back = list(held)
