@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Final
 
 from detent import clock
@@ -56,6 +57,8 @@ class Loop:
         self._every = every
         self._events = events
         self._hint = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._stopped = False
         self._failures = 0
         self._told = False
@@ -69,12 +72,23 @@ class Loop:
         self._stopped = True
         self._hint.set()
 
+    async def stop_and_wait(self, seconds: float) -> None:
+        """Until the tick that is under way has ended, if there is one; not longer than that."""
+        self.stop()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._idle.wait()
+
     async def run(self) -> None:
-        while not self._stopped:
-            self._hint.clear()
-            more = await self._once()
-            if not more and not self._stopped:
-                await self._wait(self._every)
+        self._idle.clear()
+        try:
+            while not self._stopped:
+                self._hint.clear()
+                more = await self._once()
+                if not more and not self._stopped:
+                    await self._wait(self._every)
+        finally:
+            self._idle.set()
 
     async def _once(self) -> bool:
         try:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from detent.sealing import Keyring
 
 _PREFIX: Final = "DETENT_"
+_LEAST: Final = {"lease_ttl": 1.0}
+"""A shorter lease is lost to any pause of the machine."""
 _OTHERS: Final = {"DETENT_PG_BIN", "DETENT_DATA"}
 """Read where they are needed: by the supervisor of the embedded PostgreSQL."""
 
@@ -128,6 +130,9 @@ def _value(name: str, text: str, *, type_name: str) -> object:
         raise SettingsError(f'{name} is "{text[:40]}", which is no {type_name}') from None
     if isinstance(number, int | float) and not 0 < number < 1e9:
         raise SettingsError(f"{name} must be a positive number")
+    least = _LEAST.get(name.removeprefix(_PREFIX).lower(), 0.0)
+    if isinstance(number, int | float) and number < least:
+        raise SettingsError(f"{name} is at least {least:g}")
     return number
 
 

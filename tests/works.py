@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -91,6 +92,11 @@ class Works:
             "(select count(*) from detent.attempt where final) + (select count(*) from detent.dead) >= $1",
             n, seconds=seconds,
         )  # fmt: skip
+
+    async def until_told(self, kind: type[Event], seconds: float = 20) -> None:
+        async with asyncio.timeout(seconds):
+            while not self.told_of(kind):
+                await self.watcher.execute("select pg_sleep(0.01)")
 
     async def attempts(self, name: str) -> list[asyncpg.Record]:
         return await self.watcher.fetch(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 import asyncpg
@@ -66,4 +67,6 @@ class Heartbeat:
                 pause = _RETRY_SECONDS
             await asyncio.to_thread(self._stop.wait, pause)
         if connection is not None:
-            await connection.close()
+            with suppress(*LOST):
+                await connection.close(timeout=_RETRY_SECONDS)
+            connection.terminate()

@@ -17,7 +17,8 @@ from detent.settings import Settings
 from detent.store import nodes
 from detent.store.pool import Connection
 
-_MARGIN_SECONDS: Final = 1.0
+_MARGIN: Final = 0.1
+"""Of the time to live: for clocks that don't run alike, and for what lies between a look at the lease and the deed."""
 RENEWALS_PER_TTL: Final = 3
 
 
@@ -37,6 +38,10 @@ class Lease:
         return clock.monotonic() < self.deadline
 
     @property
+    def _trusted(self) -> float:
+        return self._settings.lease_ttl * (1 - _MARGIN)
+
+    @property
     def renew_every(self) -> float:
         return self._settings.lease_ttl / RENEWALS_PER_TTL
 
@@ -45,7 +50,7 @@ class Lease:
         begin = clock.monotonic()
         async with asyncio.timeout(self.renew_every):
             if await nodes.renew_lease(connection, self.id, self._settings.lease_ttl):
-                self.deadline = begin + self._settings.lease_ttl - _MARGIN_SECONDS
+                self.deadline = begin + self._trusted
                 return
         self._events.emit(LeaseLost(node=self.id))
         await self.register(connection)
@@ -56,4 +61,4 @@ class Lease:
             connection, node, self._kind, __version__, TZDATA_VERSION, self._settings.lease_ttl
         )
         self.id = node
-        self.deadline = begin + self._settings.lease_ttl - _MARGIN_SECONDS
+        self.deadline = begin + self._trusted

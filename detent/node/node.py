@@ -81,7 +81,7 @@ class Node:
 
     async def close(self) -> None:
         """Leaves in peace: shards are free at once, nobody has to wait for the lease to run out."""
-        self._heartbeat.stop()
+        await asyncio.to_thread(self._heartbeat.stop)
         with contextlib.suppress(*LOST, StoreUnreachable):
             async with self.pool.acquire() as connection:
                 await nodes.leave(connection, self.lease.id)

@@ -33,8 +33,8 @@ __all__ = [
     "open_pool",
 ]
 
-DEADLINE_SECONDS: Final = 8.0
-"""Of one call. Below the lease's time to live, so that a cut node steps down in time."""
+_OF_TTL: Final = 0.8
+_LONGEST_DEADLINE_SECONDS: Final = 8.0
 CONNECT_SECONDS: Final = 5.0
 _CANCEL_SECONDS: Final = 1.0
 """A server that doesn't answer a request to cancel within it is cut off: the connection is given up."""
@@ -69,14 +69,17 @@ LOST: Final = (
 
 _SESSION: Final = {
     "application_name": "detent",
-    "statement_timeout": "7s",
-    "lock_timeout": "3s",
-    "idle_in_transaction_session_timeout": "4s",
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "2",
     "tcp_keepalives_count": "3",
     "jit": "off",
     "timezone": "UTC",
+}
+# Parts of a call's deadline: 7, 3 and 4 seconds for a time to live of ten.
+_TIME_OUTS: Final = {
+    "statement_timeout": 0.875,
+    "lock_timeout": 0.375,
+    "idle_in_transaction_session_timeout": 0.5,
 }
 _PATIENT_SESSION: Final = _SESSION | {
     "application_name": "detent-maintenance",
@@ -91,6 +94,11 @@ class StoreUnreachable(DetentError):
     """The database can't be reached."""
 
     code = "store_unreachable"
+
+
+def deadline_seconds(settings: Settings) -> float:
+    """Of one call. Below the lease's time to live, so that a cut node steps down in time."""
+    return min(_LONGEST_DEADLINE_SECONDS, _OF_TTL * settings.lease_ttl)
 
 
 async def connect(settings: Settings) -> Connection:
@@ -166,7 +174,7 @@ class _PooledSession(_Session):
 
 def _options(settings: Settings) -> dict[str, Any]:
     shared = {
-        "command_timeout": DEADLINE_SECONDS,
+        "command_timeout": deadline_seconds(settings),
         "timeout": CONNECT_SECONDS,
         "target_session_attrs": "read-write",  # of several hosts, the one that leads
     }
@@ -176,7 +184,9 @@ def _options(settings: Settings) -> dict[str, Any]:
             "statement_cache_size": 0,
             "server_settings": {"application_name": "detent"},
         }
-    return shared | {"connection_class": _Session, "server_settings": _SESSION}
+    milliseconds = 1000 * deadline_seconds(settings)
+    time_outs = {name: f"{part * milliseconds:.0f}" for name, part in _TIME_OUTS.items()}
+    return shared | {"connection_class": _Session, "server_settings": _SESSION | time_outs}
 
 
 async def _kept_alive(connection: Connection) -> Connection:

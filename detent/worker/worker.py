@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -12,7 +12,7 @@ from detent.node.node import Node
 from detent.node.overlaps import Overlaps
 from detent.node.reaper import Reaper
 from detent.store import claiming
-from detent.store.pool import LOST
+from detent.store.pool import LOST, deadline_seconds
 from detent.targets.registry import Registry
 from detent.targets.task import Task
 from detent.worker.claimer import Claimer
@@ -44,6 +44,8 @@ class Worker:
     ) -> None:  # fmt: skip
         self._node = node
         self.hand = Hand(concurrency)
+        self._unwanted: list[Held] = []
+        """Brought by a claim that was under way when we were told to stop."""
         self.time = time or DatabaseClock()
         self.registry = Registry(targets_of(node, tasks, self.time))
         self.finaliser = Finaliser(node.pool, self.hand, self.time, node.events)
@@ -51,10 +53,10 @@ class Worker:
         self.release = Release(self.time, self.executor.submit)
         self.claimer = Claimer(
             node.pool, node.lease, node.settings, pools=pools, hand=self.hand, registry=self.registry,
-            time=self.time, deliver=self.release.deliver,
+            time=self.time, deliver=self._deliver,
         )  # fmt: skip
         self.watch = Watch(node.pool, self.hand, self.executor, self.finaliser, self.time, node.events)
-        claim = node.loop("claim", self.claimer.tick, every=node.settings.poll)
+        claim = self._claim = node.loop("claim", self.claimer.tick, every=node.settings.poll)
         flush = node.loop("finalise", self.finaliser.tick, every=_FLUSH_SECONDS)
         claim.on_failure = self.claimer.reconcile_soon
         self.finaliser.on_gathered = flush.wake
@@ -67,14 +69,22 @@ class Worker:
         node.loop("reap", Reaper(node.pool, node.events).tick, every=_REAP_SECONDS)
         node.on_notice(lambda _: claim.wake())
 
+    def _deliver(self, firings: list[Held]) -> None:
+        if self.claimer.stopped:
+            self._unwanted += firings
+        else:
+            self.release.deliver(firings)
+
     async def drain(self, grace: float) -> None:
         """Claims no more, hands back what has not begun, waits for what runs, and at last cancels it."""
-        self.claimer.stopped = True
-        await self._hand_back([*self.release.take_back(), *self.executor.take_back()])
         deadline = clock.monotonic() + grace
+        self.claimer.stopped = True
+        await self._hand_back_unbegun()
+        # A claim may be under way: what it brings is ours by the ledger already.
+        await self._claim.stop_and_wait(deadline_seconds(self._node.settings))
+        await self._hand_back_unbegun()
         while self.executor.running and clock.monotonic() < deadline:
             await clock.sleep(_DRAIN_LOOK_SECONDS)
-            await self._hand_back([*self.release.take_back(), *self.executor.take_back()])
         for held in list(self.executor.running):
             self.executor.cancel(held, STOPPING)
         deadline = clock.monotonic() + _LAST_WORDS_SECONDS
@@ -82,8 +92,9 @@ class Worker:
             await clock.sleep(_DRAIN_LOOK_SECONDS)
         await self.registry.close()
 
-    async def _hand_back(self, held: Iterable[Held]) -> None:
-        back = list(held)
+    async def _hand_back_unbegun(self) -> None:
+        back = [*self._unwanted, *self.release.take_back(), *self.executor.take_back()]
+        self._unwanted.clear()
         if not back:
             return
         with suppress(*LOST):  # without a database they are found when the lease has run out

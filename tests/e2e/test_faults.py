@@ -3,7 +3,6 @@ twice, and what is late is so by no more than was promised."""
 
 from __future__ import annotations
 
-import asyncio
 import signal
 
 import asyncpg
@@ -12,11 +11,13 @@ from tests.e2e.rig import TTL, kill
 
 A_SECOND = 200
 SLACK = 0.75
-"""Seconds beyond what is promised and beyond what the machine stalled: ticks, polls, the start of an interpreter."""
+"""Seconds beyond what is promised: ticks and polls."""
+HOPS = 5
+"""A firing that changes hands waits so many times for a processor, where a thread that only waits does once."""
 
 
 async def bound(rig, promised: float) -> float:
-    return promised + SLACK + 2 * rig.stall.worst
+    return promised + SLACK + HOPS * rig.stall.worst
 
 
 # R-EXEC-2 R-PLAN-11
@@ -59,7 +60,6 @@ async def test_postgresql_is_killed_and_all_its_sessions_are_ended(rig):
     await rig.load(a_second=A_SECOND, seconds=9)
     await rig.until_at(1)
     rig.server.kill()
-    await asyncio.to_thread(lambda: None)
     rig.server.restart()
     back = await rig.value("select clock_timestamp()")
     await rig.until("(select count(*) from detent.attempt where started_at > $1) > 0", back, seconds=10)

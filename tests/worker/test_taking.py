@@ -61,6 +61,31 @@ async def test_a_drain_gives_back_what_has_not_begun_and_waits_for_the_rest(crew
     assert await crew.ends("block-ahead") == [(2, "succeeded", True)], "numbers count claims"
 
 
+async def test_what_a_claim_brings_while_the_worker_is_told_to_stop_goes_back_at_once(crew, connect):
+    async def quick() -> None:
+        """Nothing."""
+
+    await crew.does(quick)
+    worker = await crew.hire()
+    node = crew.node_of(worker).lease.id
+    holder = await connect()
+    transaction = holder.transaction()
+    await transaction.start()
+    await holder.execute("select from detent.node where id = $1 for update", node)
+    await crew.fire("quick")
+    claiming = (
+        "(select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%claim_v1%')"
+    )
+    await crew.until(f"{claiming} = 1")
+    stopping = asyncio.create_task(crew.stop(worker))
+    await asyncio.sleep(0)
+    assert worker.claimer.stopped
+    await transaction.rollback()
+    await stopping
+    assert await crew.watcher.fetchrow("select number, held from detent.waiting") == (2, None)
+    assert not await crew.ends("quick"), "it is not taken for lost"
+
+
 async def test_what_does_not_end_within_the_grace_is_tried_elsewhere(crew):
     block, door, began = blocker()
     await crew.does(block, "block")
