@@ -214,6 +214,12 @@ def test_a_path_with_unusual_characters(serve, data):
     server.socket.rmdir()
 
 
+def test_a_long_folder_for_what_is_temporary_does_not_make_the_socket_long(data, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", "/tmp/" + "t" * 80)
+    server = EmbeddedPostgres(data=data / ("d" * 90))
+    assert server.socket.parent == Path("/tmp")
+
+
 def test_a_socket_folder_that_somebody_else_made_is_refused(data):
     if not ROOT:
         pytest.skip("needs root, to be two users")
