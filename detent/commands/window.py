@@ -16,6 +16,8 @@ from detent.store import planning, schedules
 from detent.store.pool import Connection
 from detent.store.schedules import Stored
 
+_FARTHEST: Final = timedelta(minutes=10)
+"""Twenty times the usual look-ahead: a window of a schedule that fires each second is six hundred promises."""
 _WITHHELD: Final = {"paused": Reason.PAUSED, "parked": Reason.PARKED}
 """Why slots of such a schedule don't fire."""
 
@@ -43,11 +45,17 @@ async def plan_window(
     connection: Connection, settings: Settings, schedule_id: int, cadence: Cadence, begin: datetime, as_of: datetime,
     *, fired: int, revision: int, before: Cadence | None, cursor: datetime | None = EARLIEST,
 ) -> None:  # fmt: skip
-    """Promises what lies in the look-ahead, withholds what waits there and is no slot any more, sets the cursor.
+    """Promises what lies in the look-ahead, withholds what waits and is no slot any more, sets the cursor.
 
-    `cursor` is where this revision stood until now: what it omits before is on record.
+    `cursor` is where this revision stood until now: what it omits before is on record. The window reaches as far as
+    something waits: a planner that looks farther ahead than we do may have promised it, or one before the database's
+    clock was set back, and what is withheld no planner would promise again.
     """
-    found = window(cadence, begin, fired, as_of=as_of, ahead=settings.look_ahead_delta, before=before)
+    ahead = settings.look_ahead_delta
+    last = await schedules.last_waiting(connection, schedule_id)
+    if last is not None:
+        ahead = max(ahead, min(last - as_of, _FARTHEST))
+    found = window(cadence, begin, fired, as_of=as_of, ahead=ahead, before=before)
     found = unrecorded(found, cadence, cursor)
     await schedules.set_timer(
         connection, schedule_id, found.next_at, active=found.next_at is not None,

@@ -88,10 +88,12 @@ async def promise_many(
 
 
 async def lock_schedule(connection: Connection, tenant_id: int, name: str) -> Stored | None:
-    """Two statements: what the second one reads was committed before the first one got its lock."""
-    schedule_id = await connection.fetchval(statement("lock_timer"), tenant_id, name)
-    row = await connection.fetchrow(statement("lock_schedule"), schedule_id)
-    return Stored(**{**row, "spec": json.loads(row["spec"])}) if row else None
+    """Two statements: what the second one reads was committed before the first one got its lock. One that was deleted
+    meanwhile is looked for again, for a new one may have its name."""
+    while (schedule_id := await connection.fetchval(statement("lock_timer"), tenant_id, name)) is not None:
+        if row := await connection.fetchrow(statement("lock_schedule"), schedule_id):
+            return Stored(**{**row, "spec": json.loads(row["spec"])})
+    return None
 
 
 async def revise(
@@ -170,6 +172,11 @@ async def release(
 
 async def replace_waiting(connection: Connection, schedule_id: int) -> None:
     await connection.execute(statement("replace_waiting"), schedule_id)
+
+
+async def last_waiting(connection: Connection, schedule_id: int) -> datetime | None:
+    found: datetime | None = await connection.fetchval(statement("last_waiting"), schedule_id)
+    return found
 
 
 async def ahead(connection: Connection, schedule_id: int, since: datetime) -> int:

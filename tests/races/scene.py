@@ -19,7 +19,7 @@ import asyncpg
 from detent.domain.need import NOTHING, need_of
 from detent.store import audit, claiming, concluding, nodes
 from detent.store.claiming import Claimed
-from detent.store.concluding import Brought, Fact
+from detent.store.concluding import Brought, Fact, Successes
 from tests.postgres import PATIENCE_SECONDS, Connect
 from tests.races.people import Person, spec
 from tests.races.planner import Planner
@@ -69,7 +69,8 @@ class Scene:
         return Person(await self.connect(at=at))
 
     async def planner(self, *, at: datetime | str | None = None) -> Planner:
-        return Planner(await self.connect(at=at), await self.node(kind="planner"))
+        session = await self.connect(at=at)
+        return Planner(session, await self.node(kind="planner", ttl=1e8, by=session))
 
     async def idle_limit(self, session: asyncpg.Connection) -> timedelta:
         found: timedelta = await session.fetchval(
@@ -83,14 +84,18 @@ class Scene:
         )
         return found
 
-    async def node(self, *, ttl: float = 3600, kind: str = "worker") -> int:
+    async def node(
+        self, *, ttl: float = 3600, kind: str = "worker", by: asyncpg.Connection | None = None
+    ) -> int:
         node = next(self._nodes)
-        await nodes.register_node(self.watcher, node, kind, "1", "2026a", ttl)
+        await nodes.register_node(by or self.watcher, node, kind, "1", "2026a", ttl)
         return node
 
-    async def expire(self, node: int, at: datetime | None = None) -> None:
+    async def expire(
+        self, node: int, at: datetime | None = None, *, by: asyncpg.Connection | None = None
+    ) -> None:
         """Its lease was over then: a second ago, if nothing is said."""
-        await self.watcher.execute(
+        await (by or self.watcher).execute(
             "update detent.node set lease_expires_at = coalesce($2, detent.now() - interval '1 s') where id = $1",
             node, at,
         )  # fmt: skip
@@ -98,11 +103,12 @@ class Scene:
     async def schedule(
         self, *, overlap: str = "skip", seats: int = 1, next_at: datetime | None = None, shard: int = 0
     ) -> Schedule:
-        made = Schedule(next(self._ids), seats)
+        number = next(self._ids)
+        made = Schedule(1000 + number, seats)  # beside those of the sequence
         await self.watcher.execute(
             "insert into detent.schedule (id, tenant_id, name, cadence, work, overlap)"
             " overriding system value values ($1, 1, $2, '{}', $3, $4)",
-            made.id, f"s{made.id}", WORK, overlap,
+            made.id, f"s{number}", WORK, overlap,
         )  # fmt: skip
         await self.watcher.execute(
             "insert into detent.revision (schedule_id, number, spec) values ($1, 1, '{}')", made.id
@@ -246,6 +252,13 @@ async def conclude(
     return await concluding.conclude(
         connection, node, facts, sorted({f.schedule_id for f in facts} if wake else ())
     )
+
+
+async def succeed(connection: asyncpg.Connection, claimed: Claimed, *, wake: bool = True) -> int:
+    """The quick way of those that succeeded."""
+    at = [claimed.read_at.timestamp()]
+    facts = Successes([claimed.schedule_id], [claimed.seat], [claimed.volley], [1], at, at, None)
+    return await concluding.succeed(connection, facts, [claimed.schedule_id] if wake else [])
 
 
 async def again(

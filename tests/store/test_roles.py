@@ -19,7 +19,7 @@ COMMANDS = (API, PLANNER)
 RUN_BY = {
     **dict.fromkeys(
         [
-            "ahead", "hold", "insert_schedule", "insert_schedules", "promise_many", "lock_timer", "lock_schedule", "hold_but", "omit", "omit_many", "overdue_pauses", "promise", "release",
+            "ahead", "last_waiting", "hold", "insert_schedule", "insert_schedules", "promise_many", "lock_timer", "lock_schedule", "hold_but", "omit", "omit_many", "overdue_pauses", "promise", "release",
             "replace_waiting", "revise", "declared_by", "set_status", "set_timer", "tenant", "ensure_partitions",
         ],
         COMMANDS,
