@@ -229,9 +229,9 @@ class Scene:
 
 async def claim(
     connection: asyncpg.Connection, node: int, *, quota: int = 100, lane: int = 14, pool: str = "default",
-    ahead: timedelta = AHEAD,
+    ahead: timedelta = AHEAD, floor: datetime = LONG_AGO,
 ) -> list[Claimed]:  # fmt: skip
-    rows = await claiming.claim(connection, node, pool, {lane: quota}, [LONG_AGO], ahead, ABLE)
+    rows = await claiming.claim(connection, node, pool, {lane: quota}, [floor], ahead, ABLE)
     return [Claimed(*row) for row in rows]
 
 

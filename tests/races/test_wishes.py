@@ -152,10 +152,11 @@ async def test_what_one_discards_another_can_not_replay(scene, connect):
 
 async def test_two_who_replay_many_in_other_orders_do_not_stop_each_other(scene, connect):
     first, second, third = [await connect() for _ in range(3)]
-    letters = [(await dead(scene, first))[0] for _ in range(9)]
+    made = [await dead(scene, first) for _ in range(9)]
+    letters = [letter for letter, _ in made]
     transaction = third.transaction()
     await transaction.start()
-    await third.execute("select from detent.dead where schedule_id = 5 for update")
+    await third.execute("select from detent.dead where schedule_id = $1 for update", made[4][1].id)
     moves = [
         await scene.meets(session, wishes(session).replay(order, ADA))
         for session, order in ((first, letters), (second, letters[::-1]))

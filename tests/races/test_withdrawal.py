@@ -10,7 +10,6 @@ import asyncio
 
 import pytest
 
-from detent.store import claiming
 from tests.races.people import spec
 from tests.races.scene import MINUTE, claim, conclude, end_waiting, hand_back
 
@@ -118,8 +117,8 @@ async def test_what_is_overdue_in_a_pool_without_workers_is_found_at_once_where_
     overdue = await scene.waits(schedule, ago=600)
     now = await scene.watcher.fetchval("select detent.now()")
     await ada.edit(spec("s1", pool="reports"))
-    rows = await claiming.claim(worker, node, "reports", {14: 100}, [now], MINUTE, 1)
-    assert overdue in {row[1] for row in rows}
+    found = await claim(worker, node, pool="reports", floor=now, ahead=MINUTE)
+    assert overdue in {claimed.scheduled_for for claimed in found}
 
 
 # Resumes, and edits that take a firing back.
@@ -185,6 +184,24 @@ async def test_an_end_of_waiting_that_meets_a_resume_leaves_it_its_firings(scene
         assert await end_waiting(ending) == []  # to it they are long due, and being let go
     assert await scene.places(schedule) == {"waiting": 3}
     assert await end_waiting(ending) == [], "they are not withheld any more"
+
+
+@pytest.mark.parametrize("verb", ["resume", "edit"])
+async def test_what_somebody_wished_to_end_stays_so_whatever_is_done_to_its_schedule(scene, verb):
+    """It was claimed ahead of its instant, is handed back, and is a slot of the schedule all the same."""
+    ada, worker, node = await scene.person(), await scene.connect(), await scene.node()
+    same = {"trigger": {"every": "10s", "start_at": "2026-01-01T00:00:00Z"}}
+    schedule = await scene.created(ada, **same)
+    (running,) = await claim(worker, node, quota=1, ahead=MINUTE)
+    await worker.execute("update detent.running set cancel = 'asked: ada'")
+    await hand_back(worker, running)
+    if verb == "resume":
+        await ada.pause("s1")
+        await ada.resume("s1")
+    else:
+        await ada.edit(spec("s1", every="1h"))
+        await ada.edit(spec("s1", **same))
+    assert (await scene.places_at(schedule, running.scheduled_for))["held"] == "cancelled"
 
 
 # Deadlines.
