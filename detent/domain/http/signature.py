@@ -2,6 +2,9 @@
 
 `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`. While a secret is rotated, two signatures stand side by
 side, and one that fits is enough.
+
+That covers the body alone. What our own headers say of the firing, its fencing token first of all, is signed by
+`detent-signature` in the same way, so that nobody can send a message that he has seen under another token.
 """
 
 from __future__ import annotations
@@ -42,6 +45,24 @@ def sign(secrets: Iterable[bytes], message_id: bytes, timestamp: bytes, body: by
     """The value of `webhook-signature`: one signature a secret."""
     signed = b"%b.%b.%b" % (message_id, timestamp, body)
     return b" ".join(_signature(secret, signed) for secret in secrets)
+
+
+def facts_of(
+    token: bytes, attempt: bytes, scheduled_for: bytes, catch_up: bytes, schedule: bytes, callback: bytes
+) -> bytes:
+    """What is signed of our headers, as they are sent; a callback that isn't there is empty."""
+    return b"\n".join((token, attempt, scheduled_for, catch_up, schedule, callback))
+
+
+def sign_facts(secrets: Iterable[bytes], message_id: bytes, timestamp: bytes, facts: bytes) -> bytes:
+    """The value of `detent-signature`. No id begins like this, so it never fits a message."""
+    return sign(secrets, b"detent:%b" % message_id, timestamp, facts)
+
+
+def facts_fit(
+    secrets: Iterable[bytes], message_id: bytes, timestamp: bytes, facts: bytes, signatures: bytes
+) -> bool:
+    return fits(secrets, b"detent:%b" % message_id, timestamp, facts, signatures)
 
 
 def fits(

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from detent import __version__
 from detent.domain.http.body import CONTENT_TYPES, has_templates, write_body
 from detent.domain.http.headers import SECRET
-from detent.domain.http.signature import sign
+from detent.domain.http.signature import facts_of, sign, sign_facts
 from detent.domain.http.spec import Http, Method
 from detent.domain.http.template import fill, is_template, names_in
 from detent.domain.http.url import Url
@@ -27,10 +27,11 @@ _EACH: Final = (
     b"webhook-timestamp: %b\r\n"
     b"webhook-signature: %b\r\n"
     b"Detent-Firing: %b\r\n"
-    b"Detent-Fencing-Token: %d\r\n"
-    b"Detent-Attempt: %d\r\n"
+    b"Detent-Fencing-Token: %b\r\n"
+    b"Detent-Attempt: %b\r\n"
     b"Detent-Scheduled-For: %b\r\n"
     b"Detent-Catch-Up: %b\r\n"
+    b"Detent-Signature: %b\r\n"
     b"traceparent: 00-%b-%016x-01\r\n"
     b"%b"
     b"\r\n%b"
@@ -48,6 +49,7 @@ class Request:
         self.spec = spec
         self._payload = payload
         self._schedule = schedule
+        self._schedule_header = quote(schedule, safe=_VISIBLE).encode()
         self._templates = has_templates(payload)
         self._has_body = spec.method not in _BODILESS
         self._plain = "".join(_line(name, value) for name, value in spec.headers if not is_template(value))
@@ -61,7 +63,7 @@ class Request:
             f"{self.spec.method} {url.target} HTTP/1.1\r\n",
             _line("Host", url.host_header),
             self._plain,
-            _line("Detent-Schedule", quote(self._schedule, safe=_VISIBLE)),
+            _line("Detent-Schedule", self._schedule_header.decode()),
             _line("Accept-Encoding", "identity"),
         ]
         given = {name.lower() for name, _ in self.spec.headers}
@@ -72,22 +74,24 @@ class Request:
         return "".join(lines).encode()
 
     def compose(
-        self, context: Context, keys: Keys, timestamp: int, more: bytes = b"", to: Url | None = None
+        self, context: Context, keys: Keys, timestamp: int, *, callback: str = "", to: Url | None = None
     ) -> bytes:
         """`to`: where a redirect leads. On another origin nobody is told a secret."""
-        firing = context.firing_id.encode()
-        when = str(timestamp).encode()
-        body = self._body_for(context)
+        firing, when, body = context.firing_id.encode(), str(timestamp).encode(), self._body_for(context)
+        token, attempt = str(context.fencing_token).encode(), str(context.attempt).encode()
+        slot, late = format_instant(context.scheduled_for).encode(), b"true" if context.catch_up else b"false"
         head = self._head if to is None else self.head_of(to)
         if self._has_body:
             head += b"Content-Length: %d\r\n" % len(body)
         secret = b""
         if self._secret and (to is None or to.origin == self.spec.url.origin):
             secret = self._secret_lines(keys.values)
+        back = callback.encode()
+        facts = facts_of(token, attempt, slot, late, self._schedule_header, back)
         return _EACH % (
-            head, secret, firing, firing, when, sign(keys.signing, firing, when, body), firing, context.fencing_token,
-            context.attempt, format_instant(context.scheduled_for).encode(), b"true" if context.catch_up else b"false",
-            trace_of(firing), context.fencing_token, more, body,
+            head, secret, firing, firing, when, sign(keys.signing, firing, when, body), firing, token, attempt, slot,
+            late, sign_facts(keys.signing, firing, when, facts), trace_of(firing), context.fencing_token,
+            b"Detent-Callback: %b\r\n" % back if back else b"", body,
         )  # fmt: skip
 
     def _body_for(self, context: Context) -> bytes:
