@@ -118,7 +118,8 @@ CREATE TABLE detent.revision (
     valid_from timestamp with time zone DEFAULT detent.now() NOT NULL,
     valid_to timestamp with time zone,
     by text DEFAULT 'unknown'::text NOT NULL,
-    reason text
+    reason text,
+    tzdata text
 );
 
 CREATE TABLE detent.running (
@@ -253,6 +254,12 @@ CREATE TABLE detent.timer (
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
 
+CREATE TABLE detent.tzdata (
+    one boolean DEFAULT true NOT NULL,
+    version text NOT NULL,
+    CONSTRAINT tzdata_one_check CHECK (one)
+);
+
 CREATE SEQUENCE detent.volley
     START WITH 1
     INCREMENT BY 1
@@ -278,6 +285,12 @@ CREATE TABLE detent.waiting (
     CONSTRAINT waiting_kind_check CHECK ((kind <> 'slot'::text))
 )
 WITH (fillfactor='90', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='20000', autovacuum_vacuum_cost_delay='0');
+
+CREATE TABLE detent.zone_rules (
+    version text NOT NULL,
+    zone text NOT NULL,
+    spans jsonb NOT NULL
+);
 
 ALTER TABLE ONLY detent.running
     ADD CONSTRAINT "a firing has one seat" UNIQUE (schedule_id, scheduled_for);
@@ -333,8 +346,14 @@ ALTER TABLE ONLY detent.tenant
 ALTER TABLE ONLY detent.timer
     ADD CONSTRAINT timer_pkey PRIMARY KEY (schedule_id);
 
+ALTER TABLE ONLY detent.tzdata
+    ADD CONSTRAINT tzdata_pkey PRIMARY KEY (one);
+
 ALTER TABLE ONLY detent.waiting
     ADD CONSTRAINT waiting_pkey PRIMARY KEY (schedule_id, scheduled_for);
+
+ALTER TABLE ONLY detent.zone_rules
+    ADD CONSTRAINT zone_rules_pkey PRIMARY KEY (version, zone);
 
 CREATE UNIQUE INDEX "a name is unique within its tenant" ON detent.schedule USING btree (tenant_id, name) WHERE (status <> 'deleted'::text);
 

@@ -25,14 +25,19 @@ from detent import clock
 from detent.commands.schedules import Actor, Commands
 from detent.domain.at import At
 from detent.domain.instant import parse_instant
+from detent.domain.plan import Cadence, Misfire
 from detent.domain.spec import read_triggers
+from detent.domain.spread import Spread
+from detent.domain.trigger import Triggers
+from detent.domain.zone import Zone
+from detent.domain.zone_change import under
 from detent.node.deadlines import Deadlines
 from detent.node.lease import Lease
 from detent.node.planner import Planner
 from detent.node.shards import Shards
 from detent.observe.events import Event, Events
 from detent.settings import Settings
-from detent.store import audit, schedules
+from detent.store import audit, schedules, zone_rules
 from detent.store.pool import Pool
 from tests.postgres import set_now
 
@@ -176,11 +181,12 @@ class House:
         """What is wrong with the ledger: in words, none if nothing is."""
         async with self.pool.acquire() as connection:
             wrong = [str(breach) for breach in await audit.breaches(connection, LONG_AGO, FAR)]
+            rules = await zone_rules.zone_rules(connection)
         for row in await self.fetch("select id, name from detent.schedule"):
-            wrong += [f"{row['name']}: {what}" for what in await self._misplanned(row["id"])]
+            wrong += [f"{row['name']}: {what}" for what in await self._misplanned(row["id"], rules)]
         return wrong
 
-    async def _misplanned(self, schedule_id: int) -> list[str]:
+    async def _misplanned(self, schedule_id: int, rules: Mapping[str, Mapping[str, Zone]]) -> list[str]:
         timer = (await self.fetch("select * from detent.timer where schedule_id = $1", schedule_id))[0]
         status = await self.value("select status from detent.schedule where id = $1", schedule_id)
         revisions = await self.fetch(
@@ -199,6 +205,7 @@ class House:
                 end = timer["next_at"] or self.now + self.settings.look_ahead_delta
             spec = json.loads(revision["spec"])
             triggers = read_triggers(spec["triggers"], identity=f"default/{spec['name']}")
+            triggers = under_rules(triggers, rules.get(revision["tzdata"], {}))
             # A change accounts for its own instant, too, and the revision begins after it.
             for slot in triggers.slots(begin + timedelta.resolution, max(begin, end) + timedelta.resolution):
                 if live and slot.at == timer["next_at"]:
@@ -218,6 +225,11 @@ class House:
             if firing["kind"] in ("slot", "catch_up") and when not in yielded:
                 wrong.append(f"firing {short(when)} is no slot of any revision")
         return wrong
+
+
+def under_rules(triggers: Triggers, rules: Mapping[str, Zone]) -> Triggers:
+    """By the zone rules that a revision followed."""
+    return under(Cadence(triggers=triggers, spread=Spread(), misfire=Misfire()), rules).triggers
 
 
 def _used_up(spec: Mapping[str, Any], timer: Mapping[str, Any]) -> bool:

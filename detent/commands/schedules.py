@@ -94,12 +94,9 @@ class Commands:
                 self.connection, stored.id, number, schedule, by=actor.by, reason=actor.reason, declared=declared,
                 as_of=as_of,
             )  # fmt: skip
-            if schedule.paused or (stored.status == "paused" and "paused" not in spec):
-                paused = stored._replace(revision=number, next_at=as_of + JUST_AFTER)
-                await self._withhold(paused, actor, stored.paused_until)
-            else:
-                edited = stored._replace(revision=number, next_at=EARLIEST)
-                await self._go_on(edited, schedule.cadence, as_of + JUST_AFTER, as_of)
+            if "paused" in spec:
+                stored = stored._replace(status="paused" if schedule.paused else "active")
+            await self._under_new_revision(stored, number, schedule.cadence, actor, as_of)
             return number
 
     async def pause(
@@ -157,6 +154,21 @@ class Commands:
             _, stored, as_of = await self._locked(name, actor)
             return await promise_once(self.connection, stored.id, as_of, Kind.MANUAL)
 
+    async def follow_rules(self, name: str, actor: Actor, *, tzdata: str | None, held: Cadence) -> bool:
+        """A new revision of the same spec, for zone rules have changed. Until now they were those of `tzdata`, by which
+        the cadence was `held`. Not if somebody was faster."""
+        async with self.connection.transaction():
+            _, stored, as_of = await self._locked(name, actor)
+            if stored.tzdata != tzdata or stored.status not in ("active", "paused"):
+                return False
+            stored = await account_for_the_past(self.connection, stored, as_of, held)
+            number = stored.revision + 1
+            await schedules.renew_revision(
+                self.connection, stored.id, number, by=actor.by, reason=actor.reason, as_of=as_of
+            )
+            await self._under_new_revision(stored, number, read_cadence(stored.cadence), actor, as_of)
+            return True
+
     async def declare(self, spec: Mapping[str, object], actor: Actor, *, origin: str) -> bool:
         """What code says a schedule is: created, edited if it says something else than before, else left alone."""
         declared, name = declaration(spec), spec.get("name")
@@ -198,6 +210,16 @@ class Commands:
         if stored is None:
             raise NotFound(f'there is no schedule "{name}"')
         return tenant, stored, await planning.now(self.connection)
+
+    async def _under_new_revision(
+        self, stored: Stored, number: int, cadence: Cadence, actor: Actor, as_of: datetime
+    ) -> None:
+        if stored.status == "paused":
+            paused = stored._replace(revision=number, next_at=as_of + JUST_AFTER)
+            await self._withhold(paused, actor, stored.paused_until)
+        else:
+            edited = stored._replace(revision=number, next_at=EARLIEST)
+            await self._go_on(edited, cadence, as_of + JUST_AFTER, as_of)
 
     async def _withhold(self, stored: Stored, actor: Actor, until: datetime | None) -> None:
         """What waits is held back; what is due at the end of the pause or later is not."""

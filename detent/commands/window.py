@@ -22,15 +22,18 @@ _WITHHELD: Final = {"paused": Reason.PAUSED, "parked": Reason.PARKED}
 """Why slots of such a schedule don't fire."""
 
 
-async def account_for_the_past(connection: Connection, stored: Stored, until: datetime) -> Stored:
+async def account_for_the_past(
+    connection: Connection, stored: Stored, until: datetime, held: Cadence | None = None
+) -> Stored:
     """Every slot up to `until` that no planner has seen becomes a firing or an omission, under the revision that held.
 
     The misfire policy decides what still fires late. Of a schedule that is paused, or can't be read, nothing does.
+    `held`: the cadence that held until now, if it isn't what the stored text says today.
     """
     begin, reason = stored.next_at, _WITHHELD.get(stored.status)
     if begin is None or begin > until:
         return stored
-    after, cadence = until + timedelta.resolution, readable(stored.cadence)
+    after, cadence = until + timedelta.resolution, held or readable(stored.cadence)
     if cadence is None:
         past = Plan([], [Omission(begin, after, Reason.PARKED, None)], after)
     elif reason is not None:

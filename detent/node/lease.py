@@ -11,7 +11,7 @@ import secrets
 from typing import Final
 
 from detent import __version__, clock
-from detent.domain.zone import TZDATA_VERSION
+from detent.domain import zone
 from detent.observe.events import Events, LeaseLost
 from detent.settings import Settings
 from detent.store import nodes
@@ -58,7 +58,7 @@ class Lease:
     async def register(self, connection: Connection) -> None:
         begin, node = clock.monotonic(), secrets.randbits(62)
         await nodes.register_node(
-            connection, node, self._kind, __version__, TZDATA_VERSION, self._settings.lease_ttl
+            connection, node, self._kind, __version__, zone.TZDATA_VERSION, self._settings.lease_ttl
         )
         self.id = node
         self.deadline = begin + self._trusted

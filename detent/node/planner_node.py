@@ -12,6 +12,8 @@ from detent.node.planner import Planner
 from detent.node.pruner import EVERY_SECONDS, Pruner
 from detent.node.reaper import Reaper
 from detent.node.shards import Shards
+from detent.node.zone_rules import EVERY_SECONDS as ZONE_RULES_SECONDS
+from detent.node.zone_rules import ZoneRules
 
 _SHARDS_SECONDS: Final = 0.5
 _OVERLAPS_SECONDS: Final = 1.0
@@ -34,6 +36,8 @@ def add_planner(node: Node) -> Shards:
     node.loop("deadlines", Deadlines(node.pool, node.events).tick, every=_DEADLINES_SECONDS)
     node.loop("reap", Reaper(node.pool, node.events).tick, every=_HOUSEKEEPING_SECONDS)
     node.loop("pauses", Pauses(node.pool, node.settings, node.events).tick, every=_HOUSEKEEPING_SECONDS)
+    rules = ZoneRules(node.pool, shards, node.settings, node.events)
+    node.loop("zone rules", rules.tick, every=ZONE_RULES_SECONDS)
     node.loop("overlaps", Overlaps(node.pool, node.events).tick, every=_OVERLAPS_SECONDS)
     return shards
 

@@ -7,11 +7,11 @@ and waits for planning transactions under the old one.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from detent.node.lease import Lease
-from detent.observe.events import Events, ShardsChanged
+from detent.observe.events import Events, ShardsChanged, ZoneRulesOutdated
 from detent.store import nodes
 from detent.store.pool import Pool
 
@@ -29,6 +29,16 @@ class Shards:
         self.held: dict[int, int] = {}
         self.on_change: Callable[[], None] | None = None
         self.stopped = False
+        self._outdated = False
+
+    def _sharing(self, planners: Mapping[int, str]) -> set[int]:
+        """Those with the newest zone rules: while a new package is rolled out, slots are computed by one of the two."""
+        newest = max(planners.values(), default="")
+        outdated = planners.get(self._node, newest) < newest
+        if outdated and not self._outdated:
+            self._events.emit(ZoneRulesOutdated(ours=planners[self._node], newest=newest))
+        self._outdated = outdated
+        return {node for node, version in planners.items() if version == newest}
 
     async def tick(self) -> bool:
         if self._node != self._lease.id or not self._lease.held:
@@ -38,11 +48,9 @@ class Shards:
         node = self._node = self._lease.id
         async with self._database.acquire() as connection:
             every = await nodes.shard_map(connection)
-            planners = await nodes.live_planners(connection)
-            if node not in planners:
-                return False
+            sharing = self._sharing(await nodes.live_planners(connection))
             mine = {shard.id: shard.epoch for shard in every if shard.holder == node}
-            fair = -(-SHARDS // len(planners))
+            fair = -(-SHARDS // len(sharing)) if node in sharing else 0
             given: list[int] = []
             taken: dict[int, int] = {}
             if len(mine) > fair:

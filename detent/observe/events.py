@@ -223,6 +223,39 @@ class TaskUnknown(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SlotsMoved(Event):
+    """The rules of its zone have changed: a schedule has a new revision."""
+
+    schedule_id: int
+    tenant: str
+    name: str
+    before: datetime | None
+    """The first slot that lies elsewhere now, by the old rules."""
+    after: datetime | None
+    """And by the new ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneRulesChanged(Event):
+    """All schedules are planned by another tzdata package now."""
+
+    before: str
+    after: str
+    zones: tuple[str, ...]
+    """Whose rules differ within two years."""
+    schedules: int
+    """Whose slots moved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneRulesOutdated(Event):
+    """Another planner has a newer tzdata package. This one leaves planning to it, as long as it lives."""
+
+    ours: str
+    newest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionsKept(Event):
     made: int
     dropped: int

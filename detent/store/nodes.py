@@ -32,8 +32,9 @@ async def leave(connection: Connection, node: int) -> None:
     await connection.execute(statement("leave"), node)
 
 
-async def live_planners(connection: Connection) -> list[int]:
-    return [row[0] for row in await connection.fetch(statement("live_planners"))]
+async def live_planners(connection: Connection) -> dict[int, str]:
+    """Each with the version of its zone rules."""
+    return dict(await connection.fetch(statement("live_planners")))
 
 
 async def shard_map(connection: Connection) -> list[Shard]:

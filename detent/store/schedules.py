@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from detent.domain import zone
 from detent.domain.plan import Plan
 from detent.domain.schedule import Schedule
 from detent.store.pool import Connection
@@ -33,6 +34,8 @@ class Stored(NamedTuple):
     active: bool
     fired_count: int
     spec: Mapping[str, object]
+    tzdata: str | None
+    """The zone rules that its slots follow."""
 
 
 async def tenant(connection: Connection, name: str) -> Tenant | None:
@@ -52,7 +55,7 @@ async def insert_schedule(
     found: int | None = await connection.fetchval(
         statement("insert_schedule"), tenant_id, schedule.name, status, schedule.cadence_text, schedule.work_text,
         schedule.work.overlap.value, origin, declared, json.dumps(schedule.spec), by, reason, first, schedule.pool,
-        schedule.priority, schedule.seats, schedule.start_deadline, schedule.needs, as_of,
+        schedule.priority, schedule.seats, schedule.start_deadline, schedule.needs, as_of, zone.TZDATA_VERSION,
     )  # fmt: skip
     return found
 
@@ -75,7 +78,7 @@ async def insert_schedules(
         return {}
     columns = zip(*rows, strict=True)
     found = await connection.fetch(
-        statement("insert_schedules"), tenant_id, *columns, origin, by, reason, as_of
+        statement("insert_schedules"), tenant_id, *columns, origin, by, reason, as_of, zone.TZDATA_VERSION
     )
     return {row["name"]: row["id"] for row in found}
 
@@ -103,8 +106,17 @@ async def revise(
     await connection.execute(
         statement("revise"), schedule_id, number, json.dumps(schedule.spec), by, reason, schedule.cadence_text,
         schedule.work_text, schedule.work.overlap.value, schedule.pool, schedule.priority, schedule.seats,
-        schedule.start_deadline, schedule.needs, declared, as_of,
+        schedule.start_deadline, schedule.needs, declared, as_of, zone.TZDATA_VERSION,
     )  # fmt: skip
+
+
+async def renew_revision(
+    connection: Connection, schedule_id: int, number: int, *, by: str, reason: str | None, as_of: datetime
+) -> None:
+    """The same spec, by the zone rules of today."""
+    await connection.execute(
+        statement("renew_revision"), schedule_id, number, by, reason, as_of, zone.TZDATA_VERSION
+    )
 
 
 async def set_status(

@@ -27,7 +27,8 @@ RUN_BY = {
     **dict.fromkeys(["now", "notify"], ROLES),
     "set_min_interval": (API,),
     **dict.fromkeys(
-        ["catch_up_cursors", "move_catch_up", "due_timers", "plan", "hold_shard", "park", "give_shards", "take_shards", "shard_map"],
+        ["set_tzdata", "zone_rules", "write_zone_rules", "schedules_in_zones", "last_schedule", "renew_revision",
+         "catch_up_cursors", "move_catch_up", "due_timers", "plan", "hold_shard", "park", "give_shards", "take_shards", "shard_map"],
         (PLANNER,),
     ),
     "bury_node": (PLANNER, WORKER),
@@ -36,6 +37,7 @@ RUN_BY = {
     **dict.fromkeys([name for name in statement_names() if name.startswith("prune_")], (OWNER,)),
     "fold_tallies": (OWNER,),
     **dict.fromkeys(["cancel", "replay", "discard", "dead_letters", "find_firing"], (API,)),
+    "tzdata": (API, PLANNER),
     "breaches": (API, PLANNER),
     "live_secrets": (API, WORKER),
     **dict.fromkeys(

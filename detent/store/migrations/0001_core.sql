@@ -57,7 +57,22 @@ create table detent.revision (
   valid_to timestamptz,
   by text not null default 'unknown',
   reason text,
+  tzdata text, -- the zone rules that its slots follow
   primary key (schedule_id, number)
+);
+
+-- Zone rules as the planners of each tzdata package had them, so that the slots of the one before can be compared.
+create table detent.zone_rules (
+  version text not null,
+  zone text not null,
+  spans jsonb not null,
+  primary key (version, zone)
+);
+
+-- The package by whose rules all schedules are planned.
+create table detent.tzdata (
+  one boolean primary key default true check (one),
+  version text not null
 );
 
 -- The cursor of a schedule: every slot before next_at is a firing or an omission. The only row rewritten by planning,

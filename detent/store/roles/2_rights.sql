@@ -19,7 +19,7 @@ begin
     select r.role, r.rights, target
     from (values
       -- Commands: what a person can ask for.
-      ('detent_api', 'select', 'migration node shard catch_up progress stale_result'),
+      ('detent_api', 'select', 'migration node shard catch_up progress stale_result tzdata'),
       ('detent_api', 'select, insert, update', 'tenant pool schedule timer'),
       ('detent_api', 'select, insert, update (valid_to)', 'revision'),
       ('detent_api', 'select, insert', 'firing attempt omission tally'),
@@ -29,7 +29,8 @@ begin
       ('detent_api', 'select, insert, update, delete', 'secret'),
       -- Promises, and the commands that follow from them: pauses that end, zone rules that change, nodes that die.
       ('detent_planner', 'select', 'migration tenant'),
-      ('detent_planner', 'select, insert, update', 'pool schedule timer'),
+      ('detent_planner', 'select, insert, update', 'pool schedule timer tzdata'),
+      ('detent_planner', 'select, insert', 'zone_rules'),
       ('detent_planner', 'select, update', 'shard catch_up'),
       ('detent_planner', 'select, insert, update (valid_to)', 'revision'),
       ('detent_planner', 'select, insert', 'firing attempt omission tally dead stale_result'),

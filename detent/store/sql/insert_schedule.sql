@@ -7,8 +7,8 @@ with made as (
   on conflict (tenant_id, name) where status <> 'deleted' do nothing
   returning id
 ), first as (
-  insert into detent.revision (schedule_id, number, spec, valid_from, by, reason)
-  select id, 1, $9, $18, $10, $11 from made
+  insert into detent.revision (schedule_id, number, spec, valid_from, by, reason, tzdata)
+  select id, 1, $9, $18, $10, $11, $19 from made
 ), timer as (
   insert into detent.timer (schedule_id, shard, next_at, active, revision, tenant_id, pool, priority, seats, start_deadline, needs)
   select id, id % 256, $12, false, 1, $1, $13, $14, $15, $16, $17 from made

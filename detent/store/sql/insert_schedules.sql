@@ -12,8 +12,8 @@ with given as (
   on conflict (tenant_id, name) where status <> 'deleted' do nothing
   returning id, name
 ), first as (
-  insert into detent.revision (schedule_id, number, spec, valid_from, by, reason)
-  select m.id, 1, g.spec, $19, $17, $18 from made m join given g on g.name = m.name
+  insert into detent.revision (schedule_id, number, spec, valid_from, by, reason, tzdata)
+  select m.id, 1, g.spec, $19, $17, $18, $20 from made m join given g on g.name = m.name
 ), timer as (
   insert into detent.timer (schedule_id, shard, next_at, active, revision, fired_count, tenant_id, pool, priority, seats,
                             start_deadline, needs)

@@ -3,7 +3,8 @@
 with closed as (
   update detent.revision set valid_to = $15 where schedule_id = $1 and number = $2 - 1
 ), next as (
-  insert into detent.revision (schedule_id, number, spec, valid_from, by, reason) values ($1, $2, $3, $15, $4, $5)
+  insert into detent.revision (schedule_id, number, spec, valid_from, by, reason, tzdata)
+  values ($1, $2, $3, $15, $4, $5, $16)
 ), timer as (
   update detent.timer set revision = $2, pool = $9, priority = $10, seats = $11, start_deadline = $12, needs = $13
   where schedule_id = $1
