@@ -13,6 +13,7 @@ dev: $(READY)  ## Set up, and run all of Detent with an example app, on a Postgr
 test: check  ## Set up, and run everything that has to pass.
 
 check: $(READY)
+	@tools/pgbouncer.sh
 	@$(BIN)/ruff format --quiet --check . || { echo "run: make format"; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary detent tools bench
@@ -58,4 +59,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .postgres dist
+	rm -rf .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .postgres .tools dist

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from detent.sealing import Keyring
 
 _PREFIX: Final = "DETENT_"
-_LEAST: Final = {"lease_ttl": 1.0}
+_BOOLEANS: Final = {"1": True, "0": False, "true": True, "false": False, "yes": True, "no": False}
+_LEAST: Final = {"DETENT_LEASE_TTL": 1.0}
 """A shorter lease is lost to any pause of the machine."""
 _OTHERS: Final = {"DETENT_PG_BIN", "DETENT_DATA"}
 """Read where they are needed: by the supervisor of the embedded PostgreSQL."""
@@ -120,20 +121,20 @@ def find(environment: Mapping[str, str], **given: object) -> dict[str, Found]:
 
 
 def _value(name: str, text: str, *, type_name: str) -> object:
+    if type_name == "bool":
+        if text.lower() not in _BOOLEANS:
+            raise SettingsError(f'{name} is "{text[:40]}", which is no bool: write {" or ".join(_BOOLEANS)}')
+        return _BOOLEANS[text.lower()]
     try:
-        if type_name == "bool":
-            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[
-                text.lower()
-            ]
-        number = {"int": int, "float": float, "str": str}[type_name](text)
-    except (KeyError, ValueError):
+        value = {"int": int, "float": float, "str": str}[type_name](text)
+    except ValueError:
         raise SettingsError(f'{name} is "{text[:40]}", which is no {type_name}') from None
-    if isinstance(number, int | float) and not 0 < number < 1e9:
-        raise SettingsError(f"{name} must be a positive number")
-    least = _LEAST.get(name.removeprefix(_PREFIX).lower(), 0.0)
-    if isinstance(number, int | float) and number < least:
-        raise SettingsError(f"{name} is at least {least:g}")
-    return number
+    if isinstance(value, int | float):
+        if not 0 < value < 1e9:
+            raise SettingsError(f"{name} must be a positive number")
+        if value < (least := _LEAST.get(name, 0)):
+            raise SettingsError(f"{name} is at least {least:g}")
+    return value
 
 
 def masked(value: object) -> object:

@@ -19,6 +19,13 @@ def test_an_option_goes_before_the_environment_and_that_before_the_default():
     assert (found["poll"].value, found["poll"].origin) == (0.1, "default")
 
 
+def test_a_switch_is_turned_off_as_well_as_on():
+    """0 was taken for a number that isn't positive."""
+    off = from_environment(URL | {"DETENT_LISTEN": "0", "DETENT_POOLER": "no"})
+    on = from_environment(URL | {"DETENT_LISTEN": "1", "DETENT_POOLER": "TRUE"})
+    assert [(one.listen, one.pooler) for one in (off, on)] == [(False, False), (True, True)]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -28,7 +35,7 @@ def test_an_option_goes_before_the_environment_and_that_before_the_default():
         ("DETENT_LEASE_TTL", "-1", "DETENT_LEASE_TTL must be a positive number"),
         ("DETENT_LEASE_TTL", "nan", "DETENT_LEASE_TTL must be a positive number"),
         ("DETENT_LEASE_TTL", "0.2", "DETENT_LEASE_TTL is at least 1"),
-        ("DETENT_POOLER", "maybe", 'DETENT_POOLER is "maybe", which is no bool'),
+        ("DETENT_POOLER", "maybe", 'DETENT_POOLER is "maybe", which is no bool: write 1 or 0 or true'),
         ("DETENT_RETENTION_DAYS", "1.5", 'DETENT_RETENTION_DAYS is "1.5", which is no int'),
     ],
 )

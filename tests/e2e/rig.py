@@ -50,6 +50,8 @@ class Rig:
             "DETENT_DATABASE_URL": database, "DETENT_LEASE_TTL": str(TTL), "DETENT_LOOK_AHEAD": str(LOOK_AHEAD),
             WITNESS: str(folder),
         }  # fmt: skip
+        self.planner_environment: dict[str, str] = {}
+        self.worker_environment: dict[str, str] = {}
         self.planners: list[Running] = []
         self.workers: list[Running] = []
         self.stall = Stall()
@@ -59,13 +61,13 @@ class Rig:
 
     # Processes
 
-    def planner(self, **environment: str) -> Running:
-        self.planners.append(Running("planner", **self.environment | environment))
+    def planner(self) -> Running:
+        self.planners.append(Running("planner", **self.environment | self.planner_environment))
         return self.planners[-1]
 
-    def worker(self, **environment: str) -> Running:
-        arguments = ("worker", "--app", "tests.e2e.load:app", "--grace", "5s")
-        self.workers.append(Running(*arguments, cwd=ROOT, **self.environment | environment))
+    def worker(self) -> Running:
+        arguments = ("worker", "--app", "tests.e2e.load:app", "--grace", "5s", "--no-declare")
+        self.workers.append(Running(*arguments, cwd=ROOT, **self.environment | self.worker_environment))
         return self.workers[-1]
 
     async def crew(self, planners: int = 2, workers: int = 2) -> None:
