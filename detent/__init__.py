@@ -12,15 +12,20 @@ if TYPE_CHECKING:
     from detent.app import AppError, Detent
     from detent.domain.errors import DetentError
     from detent.domain.retry import exponential
-    from detent.targets.context import Context
+    from detent.targets.context import Context, SyncContext
+    from detent.targets.steering import Cancel, Retry, Snooze
     from detent.triggers import at, cron, every, rrule
 
 __version__ = "0.1.0"
 __all__ = [
     "AppError",
+    "Cancel",
     "Context",
     "Detent",
     "DetentError",
+    "Retry",
+    "Snooze",
+    "SyncContext",
     "__version__",
     "at",
     "cron",
@@ -31,9 +36,13 @@ __all__ = [
 
 _HOMES: Final = {
     "AppError": "detent.app",
+    "Cancel": "detent.targets.steering",
     "Context": "detent.targets.context",
     "Detent": "detent.app",
     "DetentError": "detent.domain.errors",
+    "Retry": "detent.targets.steering",
+    "Snooze": "detent.targets.steering",
+    "SyncContext": "detent.targets.context",
     "at": "detent.triggers",
     "cron": "detent.triggers",
     "every": "detent.triggers",

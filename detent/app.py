@@ -13,8 +13,7 @@ app's name: see detent/commands/declare.py.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeVar, overload
@@ -23,12 +22,13 @@ from detent import clock
 from detent.domain.errors import DetentError, SpecError
 from detent.domain.retry import Retry
 from detent.domain.schedule import register
-from detent.targets.task import Task, check_arguments, make_task
+from detent.targets.task import Task, make_task
 from detent.triggers import Duration, When, written_duration
 
-Function = TypeVar("Function", bound=Callable[..., Coroutine[Any, Any, object]])
+Function = TypeVar("Function", bound=Callable[..., object])
 RetryPolicy = Retry | Mapping[str, object]
 Overlap = Literal["skip", "queue", "collapse", "cancel_previous", "allow"]
+Executor = Literal["thread", "process"]
 Misfire = Literal["fire_latest", "fire_all", "skip"]
 
 _NO_MINIMUM: Final = timedelta(milliseconds=1)
@@ -68,31 +68,42 @@ class Detent:
     @overload
     def task(
         self, *, name: str | None = None, pool: str | None = None, timeout: Duration | None = None,
-        retry: RetryPolicy | None = None,
+        retry: RetryPolicy | None = None, executor: Executor | None = None, memory: str | None = None,
     ) -> Callable[[Function], Function]: ...  # fmt: skip
 
     def task(
         self, function: Callable[..., Any] | None = None, *, name: str | None = None, pool: str | None = None,
-        timeout: Duration | None = None, retry: RetryPolicy | None = None,
+        timeout: Duration | None = None, retry: RetryPolicy | None = None, executor: Executor | None = None,
+        memory: str | None = None,
     ) -> Any:  # fmt: skip
         """Registers a function under its name. It stays as it is: call it like any other.
 
-        Pool, timeout and retry hold for the schedules that don't say otherwise.
+        A coroutine function runs in the worker's loop, any other in a thread; with `executor="process"` either runs in
+        a process of its own, which can be killed, and may take no more than `memory`. Pool, timeout and retry hold for
+        the schedules that don't say otherwise.
         """
         defaults = _policies(pool=pool, timeout=timeout, retry=retry)
 
         def registered(function: Callable[..., Any]) -> Callable[..., Any]:
-            self._add(function, name or function.__name__, defaults)
+            self._add(function, name, defaults, executor=executor, memory=memory)
             return function
 
         return registered if function is None else registered(function)
 
-    def _add(self, function: Callable[..., Any], name: str, defaults: Mapping[str, object]) -> None:
+    def _add(
+        self, function: Callable[..., Any], name: str | None, defaults: Mapping[str, object],
+        *, executor: Executor | None, memory: str | None,
+    ) -> None:  # fmt: skip
+        name = name or getattr(function, "__name__", None)
+        if not name or name == "<lambda>":
+            raise AppError(f'{repr(function)[:80]} has no name: give it one by name="…"')
         if name in self._tasks:
             raise AppError(f'{self.name} has two tasks "{name}": give one another name by name="…"')
         if function in self._by_function:
             raise AppError(f'"{self._by_function[function].name}" is registered already: once is enough')
-        self._tasks[name] = self._by_function[function] = make_task(function, name, defaults)
+        self._tasks[name] = self._by_function[function] = make_task(
+            function, name, defaults, executor=executor, memory=memory
+        )
 
     def schedule(
         self, name: str, when: When | Sequence[When], task: Callable[..., object], /, *,
@@ -164,15 +175,13 @@ def _arguments(
 ) -> dict[str, object]:  # fmt: skip
     if payload is not None and arguments:
         raise AppError(f"give the arguments of {task.name} either by payload or by name")
-    doubtful = policies.keys() & inspect.signature(task.function).parameters.keys()
+    doubtful = policies.keys() & task.arguments.names
     if doubtful and payload is None:
         name = min(doubtful)
         raise AppError(
             f"{name} is a policy of the schedule and an argument of {task.name}: give the arguments by payload={{…}}"
         )
-    given = dict(arguments if payload is None else payload)
-    check_arguments(task, given)
-    return given
+    return task.arguments.written(arguments if payload is None else payload)
 
 
 def _refuse_wrong(spec: Mapping[str, object]) -> None:

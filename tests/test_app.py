@@ -135,7 +135,7 @@ def test_all_policies_are_those_of_the_spec(app):
         (lambda app: app.schedule("x", every("90s"), plain, max_concurrent=2), "goes with overlap: allow"),
         (lambda app: app.task(name="plain")(_add), 'shop has two tasks "plain": give one another name'),
         (lambda app: app.task(name="again")(plain), '"plain" is registered already'),
-        (lambda app: app.task(len), "len is no coroutine function: write it as `async def`"),
+        (lambda app: app.task(len), "len has an argument that can't be given by name, obj: take away the /"),
         (lambda app: Detent(""), "an app has a name"),
         (lambda app: exponential(3, base="long"), '"long" is no duration'),
     ],

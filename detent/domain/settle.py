@@ -26,6 +26,10 @@ MAX_LOST: Final = 3
 """A firing that cost three workers is not given a fourth."""
 LONGEST_RETRY_AFTER: Final = timedelta(hours=1)
 """A target may ask for patience, not for oblivion."""
+LONGEST_DEFERRAL: Final = timedelta(days=89)
+"""After its instant: retention less a day, for its last fact must find its partition."""
+MAX_CLAIMS: Final = 10_000
+"""A firing that was deferred so often waits for what won't come."""
 
 
 class Outcome(StrEnum):
@@ -75,6 +79,7 @@ def settle(
     seed: str,
     retryable: bool = True,
     retry_after: timedelta | None = None,
+    again_in: timedelta | None = None,
 ) -> Settlement:
     if outcome in (Outcome.SUCCEEDED, Outcome.CANCELLED):
         return Concluded()
@@ -82,6 +87,8 @@ def settle(
         return Dead()
     if outcome is Outcome.LOST:
         return Again(as_of)
+    if again_in is not None:
+        return Again(as_of + again_in)
     delay = retry.delay(tried.attempts, seed)
     if retry_after is not None:
         asked = min(retry_after, retry.cap, LONGEST_RETRY_AFTER)
@@ -91,15 +98,25 @@ def settle(
 
 def settle_next(
     retry: Retry, before: Tried, outcome: Outcome, *, as_of: datetime, firing: tuple[int, datetime],
-    retryable: bool = True, retry_after: timedelta | None = None, stopping: bool = False,
+    retryable: bool = True, retry_after: timedelta | None = None, again_in: timedelta | None = None,
+    stopping: bool = False,
 ) -> Settlement:  # fmt: skip
     """The same, for an attempt that has just ended and isn't counted in `before`. `stopping`: its worker was."""
     lost = outcome is Outcome.LOST and not stopping
     tried = Tried(attempts=before.attempts + 1, lost=before.lost + lost)
     return settle(
         retry, tried, outcome, as_of=as_of, seed=f"{firing[0]}/{firing[1].isoformat()}",
-        retryable=retryable, retry_after=retry_after,
+        retryable=retryable, retry_after=retry_after, again_in=again_in,
     )  # fmt: skip
+
+
+def refuse_deferral(number: int, scheduled_for: datetime, until: datetime) -> str | None:
+    """Why a firing can't be deferred once more. `number`: how often it was claimed."""
+    if number >= MAX_CLAIMS:
+        return f"it was claimed {number} times"
+    if until - scheduled_for > LONGEST_DEFERRAL:
+        return f"that is more than {LONGEST_DEFERRAL.days} days after its instant"
+    return None
 
 
 def verdict_of(settlement: Settlement) -> tuple[str, datetime | None]:

@@ -27,6 +27,8 @@ class Claimed(NamedTuple):
     slot_at: datetime | None
     """The nominal slot of a firing whose identity is another instant."""
     read_at: datetime
+    name: str
+    """Of the schedule."""
 
 
 class Ended(NamedTuple):

@@ -25,6 +25,8 @@ class Ended:
     """How long the target asks us to wait, at least."""
     pause: str | None = None
     """Its schedule is to be paused, for this reason."""
+    again_in: timedelta | None = None
+    """When to try again, if another attempt is left: our own code knows better than the policy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,3 @@ class Excerpt(str):
     """The beginning of what came back from a success, as it is to be kept."""
 
     __slots__ = ()
-
-
-TOLD = (Ended, Deferred)
-"""The types that an executor looks for."""

@@ -22,7 +22,8 @@ from detent import clock
 from detent.domain.settle import Outcome
 from detent.node.lease import Lease
 from detent.targets.context import Context
-from detent.targets.ending import TOLD, Deferred, Ended
+from detent.targets.ending import Deferred, Ended
+from detent.targets.steering import RAISED, TOLD, Steering, told_by
 from detent.worker.hand import Held
 from detent.worker.outcome import STOPPING
 
@@ -43,7 +44,7 @@ class Sink(Protocol):
     def ended(
         self, held: Held, finished: float, outcome: Outcome, error: BaseException | Ended | str
     ) -> None: ...
-    def deferred(self, held: Held, deferred: Deferred) -> None: ...
+    def deferred(self, held: Held, finished: float, deferred: Deferred) -> None: ...
     def voided(self, held: Held) -> None: ...
     def context(self, held: Held) -> Context: ...
 
@@ -159,7 +160,7 @@ class Executor:
         except BaseException as error:
             finished = clock.monotonic()
             if not held.abandoned:
-                self._sink.ended(held, finished, _outcome_of(held, error), error)
+                self._raised(held, finished, error)
             if isinstance(error, GeneratorExit):  # perhaps the place itself is being closed
                 raise
             return finished
@@ -169,15 +170,23 @@ class Executor:
                 timer.cancel()
         finished = clock.monotonic()
         if not held.abandoned:
-            if isinstance(result, TOLD):
+            if result is not None and isinstance(result, TOLD):
                 self._told(held, finished, result)
             else:
                 self._sink.succeeded(held, finished, result)
         return finished
 
-    def _told(self, held: Held, finished: float, told: Ended | Deferred) -> None:
+    def _raised(self, held: Held, finished: float, error: BaseException) -> None:
+        if isinstance(error, RAISED):
+            self._told(held, finished, error)
+        else:
+            self._sink.ended(held, finished, _outcome_of(held, error), error)
+
+    def _told(self, held: Held, finished: float, told: Ended | Deferred | Steering) -> None:
+        if isinstance(told, RAISED):
+            told = told_by(told)
         if isinstance(told, Deferred):
-            self._sink.deferred(held, told)
+            self._sink.deferred(held, finished, told)
         else:
             self._sink.ended(held, finished, told.outcome, told)
 

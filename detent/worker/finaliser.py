@@ -15,14 +15,14 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from detent.clock import DatabaseClock
-from detent.domain.settle import Outcome
+from detent.domain.settle import Outcome, refuse_deferral
 from detent.observe.events import AttemptEnded, Events, FiringDeferred, ResultsStale
 from detent.store import claiming, concluding, schedules
 from detent.store.concluding import Brought, Fact
 from detent.store.pool import Connection, Pool
-from detent.targets.context import Context
 from detent.targets.ending import Deferred, Ended
 from detent.worker import outcome
+from detent.worker.contexts import Contexts
 from detent.worker.hand import Hand, Held
 
 _MOST: Final = 2_000
@@ -49,11 +49,14 @@ class Ending(NamedTuple):
 class Finaliser:
     """Gathers outcomes and flushes them. It is the executor's sink."""
 
-    def __init__(self, pool: Pool, hand: Hand, time: DatabaseClock, events: Events) -> None:
+    def __init__(
+        self, pool: Pool, hand: Hand, time: DatabaseClock, events: Events, contexts: Contexts
+    ) -> None:
         self._pool = pool
         self._hand = hand
         self._time = time
         self._events = events
+        self.context: Final = contexts.of
         self._done: list[Success] = []
         self._endings: list[Ending] = []
         self._voided: list[Held] = []
@@ -83,24 +86,16 @@ class Finaliser:
         self._voided.append(held)
         self.on_gathered()
 
-    def deferred(self, held: Held, deferred: Deferred) -> None:
-        """It can't begin now."""
+    def deferred(self, held: Held, finished: float, deferred: Deferred) -> None:
+        """It can't begin now, or doesn't want to."""
+        until = self._time.now() + deferred.delay
+        reason = refuse_deferral(held.claimed[3], held.claimed[1], until)
+        if reason is not None:
+            error = f"it can't be deferred once more, for {reason}: {deferred.reason}"
+            self.ended(held, finished, Outcome.FAILED, Ended(code="deferred", error=error))
+            return
         self._deferred.append((held, deferred))
         self.on_gathered()
-
-    def context(self, held: Held) -> Context:
-        claimed = held.claimed
-        return Context(
-            tenant_id=claimed[7] // 10,
-            schedule_id=claimed[0],
-            scheduled_for=claimed[10] or claimed[1],
-            attempt=claimed[3],
-            fencing_token=claimed[4],
-            catch_up=claimed[9] == "catch_up",
-            key_at=claimed[1],
-            cancelled=lambda: held.cancel is not None,
-            report=lambda done, note: self._report(held, done, note),
-        )
 
     async def tick(self) -> bool:
         """One flush. True if there is more."""
@@ -210,11 +205,6 @@ class Finaliser:
         if stale:
             await concluding.record_stale(connection, held[0].node, list(zip(*stale, strict=True)))
             self._events.emit(ResultsStale(node=held[0].node, count=len(stale)))
-
-    async def _report(self, held: Held, done: float | None, note: str | None) -> bool:
-        claimed = held.claimed
-        async with self._pool.acquire() as connection:
-            return await concluding.progress(connection, claimed[0], claimed[1], claimed[4], done, note)
 
     def _tell(
         self, held: Held, ended_as: str, then: str, error: str | None, began: float, finished: float

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import traceback
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -12,12 +10,11 @@ from detent.domain.retry import NEVER
 from detent.domain.settle import UNTRIED, Outcome, Tried, settle_next, verdict_of
 from detent.store.concluding import Fact, Successes
 from detent.targets.ending import Ended, Excerpt
+from detent.targets.said import MOST_ERROR, MOST_EXCERPT, said_exception, said_result, storable
 from detent.worker.hand import Held
 
 STOPPING: Final = "stopping"
 """The code of an attempt that its worker gave up, for it had to end: lost, but not with its node. See tried.sql."""
-_MOST_EXCERPT: Final = 2_000
-_MOST_ERROR: Final = 500
 
 
 def successes(done: Sequence[tuple[Held, float, object]]) -> Successes:
@@ -50,6 +47,7 @@ def ending(
         firing=(claimed[0], claimed[1]),
         retryable=told.retryable,
         retry_after=told.retry_after,
+        again_in=told.again_in,
         stopping=held.cancel == STOPPING,
     )
     verdict, due_at = verdict_of(settlement)
@@ -66,35 +64,17 @@ def ending(
 def _excerpt(result: object) -> str | None:
     if result is None:
         return None
-    return storable(result, _MOST_EXCERPT) if isinstance(result, Excerpt) else said_result(result)
-
-
-def said_result(result: object) -> str:
-    """What a task returned, for people: bounded, and never a reason to fail."""
-    try:
-        text = json.dumps(result, default=repr, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        text = f"a {type(result).__name__} that can't be written as JSON"
-    return storable(text, _MOST_EXCERPT)
+    return storable(result, MOST_EXCERPT) if isinstance(result, Excerpt) else said_result(result)
 
 
 def said_error(error: BaseException | Ended | str) -> tuple[str | None, str | None]:
     """The message, and the end of the traceback without our own frames, or of what came back."""
     if isinstance(error, Ended):
-        return _storable(error.error, _MOST_ERROR), _storable(error.excerpt, _MOST_EXCERPT)
+        return _storable(error.error, MOST_ERROR), _storable(error.excerpt, MOST_EXCERPT)
     if isinstance(error, str):
         return error, None
-    message = "".join(traceback.format_exception_only(error)).strip()
-    if error.__traceback__ is None or error.__traceback__.tb_next is None:
-        return storable(message, _MOST_ERROR), None
-    trace = "".join(traceback.format_list(traceback.extract_tb(error.__traceback__.tb_next)[-10:]))
-    return storable(message, _MOST_ERROR), storable(trace, _MOST_EXCERPT)
+    return said_exception(error)
 
 
 def _storable(text: str | None, most: int) -> str | None:
     return None if text is None else storable(text, most)
-
-
-def storable(text: str, most: int) -> str:
-    """PostgreSQL stores neither NUL nor half a surrogate pair."""
-    return text[:most].replace("\0", "\\0").encode(errors="backslashreplace").decode()

@@ -19,9 +19,11 @@ from detent.targets.target import Target
 from detent.targets.task import Task, TaskTarget
 
 
-def targets_of(node: Node, tasks: Mapping[str, Task], time: DatabaseClock) -> dict[str, Target]:
+def targets_of(
+    node: Node, tasks: Mapping[str, Task], time: DatabaseClock, *, places: int
+) -> dict[str, Target]:
     """Without a key for secrets nothing can be signed: such firings are left to workers that have it."""
-    found: dict[str, Target] = {TASK: TaskTarget(tasks)}
+    found: dict[str, Target] = {TASK: TaskTarget(tasks, places=places)}
     keyring = node.settings.keyring
     if keyring is not None:
         keys = KeyCache(lambda tenant_id: _fetch(node, keyring, tenant_id))

@@ -16,6 +16,7 @@ from detent.store.pool import LOST, deadline_seconds
 from detent.targets.registry import Registry
 from detent.targets.task import Task
 from detent.worker.claimer import Claimer
+from detent.worker.contexts import Contexts
 from detent.worker.executor import Executor
 from detent.worker.finaliser import Finaliser
 from detent.worker.hand import Hand, Held
@@ -47,8 +48,8 @@ class Worker:
         self._unwanted: list[Held] = []
         """Brought by a claim that was under way when we were told to stop."""
         self.time = time or DatabaseClock()
-        self.registry = Registry(targets_of(node, tasks, self.time))
-        self.finaliser = Finaliser(node.pool, self.hand, self.time, node.events)
+        self.registry = Registry(targets_of(node, tasks, self.time, places=concurrency))
+        self.finaliser = Finaliser(node.pool, self.hand, self.time, node.events, Contexts(node.pool))
         self.executor = Executor(concurrency, self.finaliser, node.lease)
         self.release = Release(self.time, self.executor.submit)
         self.claimer = Claimer(

@@ -160,7 +160,7 @@ class Scene:
     async def running(self, schedule: Schedule) -> list[Claimed]:
         """What runs of it, as its claims said."""
         rows = await self.watcher.fetch(
-            "select schedule_id, scheduled_for, seat, number, volley, started_at, 1, lane, 'null', null, null, started_at"
+            "select schedule_id, scheduled_for, seat, number, volley, started_at, 1, lane, 'null', null, null, started_at, 's'"
             " from detent.running where schedule_id = $1 and node is not null order by seat",
             schedule.id,
         )

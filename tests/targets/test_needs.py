@@ -28,7 +28,7 @@ async def nothing() -> None:
 
 
 def registry(*names: str) -> Registry:
-    return Registry({"task": TaskTarget({name: make_task(nothing, name) for name in names})})
+    return Registry({"task": TaskTarget({name: make_task(nothing, name) for name in names}, places=1)})
 
 
 @pytest.fixture

@@ -28,9 +28,12 @@ class Crew(Works):
         super().__init__(settings, watcher)
         self.tasks: dict[str, Task] = {}
 
-    async def does(self, function: Callable[..., Any], name: str | None = None, **spec: Any) -> int:
+    async def does(
+        self, function: Callable[..., Any], name: str | None = None, *, executor: str | None = None,
+        memory: str | None = None, **spec: Any,
+    ) -> int:  # fmt: skip
         name = name or function.__name__
-        self.tasks[name] = make_task(function, name)
+        self.tasks[name] = make_task(function, name, executor=executor, memory=memory)
         return await self.create(name=name, target={"task": name}, **spec)
 
     async def hire(

@@ -10,8 +10,8 @@ from datetime import timedelta
 import pytest
 
 from detent import Context
-from detent.observe.events import AttemptEnded, OverLong
-from detent.worker import watch
+from detent.observe.events import AttemptEnded, OverLong, TaskUnknown
+from detent.worker import strangers, watch, worker
 
 LEFT_BEHIND: contextvars.ContextVar[str] = contextvars.ContextVar("left_behind")
 
@@ -249,6 +249,43 @@ async def test_progress_is_seen_while_it_runs_and_tells_when_it_is_in_vain(crew)
     go_on.set()
     await crew.until("(select count(*) from detent.stale_result) = 1")
     assert answers == [True, False]
+
+
+# R-TARGET-5
+async def test_a_task_that_a_worker_does_not_have_is_left_to_those_that_do_and_told_of(crew, monkeypatch):
+    monkeypatch.setattr(strangers, "_OVERDUE", timedelta(milliseconds=100))
+    monkeypatch.setattr(worker, "_STRANGERS_SECONDS", 0.05)
+
+    async def rare() -> None:
+        """What one of them can do."""
+
+    async def other() -> None:
+        """What all of them can do."""
+
+    await crew.does(other)
+    await crew.does(rare, retry={"max_attempts": 1})
+    ignorant = {"other": crew.tasks["other"]}
+    await crew.hire(tasks=ignorant)
+    await crew.fire("rare")
+    await crew.fire("other")
+    await crew.until("(select count(*) from detent.waiting where due_at < now() - interval '1 s') = 1")
+    assert crew.told_of(TaskUnknown) == [TaskUnknown(task="rare", pool="default")]
+    assert await crew.ends("other") == [(1, "succeeded", True)]
+    await crew.hire()
+    await crew.concluded(2)
+    assert await crew.ends("rare") == [(1, "succeeded", True)], "nobody else has touched it"
+
+
+async def test_a_start_deadline_holds_for_what_nobody_can_do(crew):
+    async def unknown() -> None:
+        """Nobody has it."""
+
+    await crew.does(unknown, start_deadline="300ms")
+    await crew.planner()
+    await crew.hire(tasks={})
+    await crew.fire("unknown")
+    await crew.concluded(1)
+    assert await crew.ends("unknown") == [(0, "missed", True)]
 
 
 # R-EXEC-12

@@ -51,7 +51,7 @@ async def outcome_of(settings, *, schedule: str | None, pool: float | None) -> O
     lease = Lease(settings, "worker", Events())
     lease.deadline = clock.monotonic() + 3600
     work = {"target": {"task": "for_ever"}} | ({"timeout": schedule} if schedule else {})
-    call = Registry({"task": TaskTarget({"for_ever": make_task(for_ever, "for_ever")})}).call(
+    call = Registry({"task": TaskTarget({"for_ever": make_task(for_ever, "for_ever")}, places=1)}).call(
         json.dumps(work)
     )
     sink = Ends()

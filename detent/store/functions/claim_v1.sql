@@ -19,7 +19,8 @@ create or replace function detent.claim_v1(
   in_needs int[]
 ) returns table (
   schedule_id bigint, scheduled_for timestamptz, seat bigint, number int, volley bigint, due_at timestamptz,
-  revision int, lane bigint, work text, kind text, slot_at timestamptz, read_at timestamptz
+  revision int, lane bigint, work text, kind text, slot_at timestamptz, read_at timestamptz,
+  name text
 ) language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -102,7 +103,7 @@ begin
         returning w.schedule_id, w.scheduled_for, r.seat, w.number, w.due_at, w.lane, w.kind, w.slot_at
       )
       select c.schedule_id, c.scheduled_for, c.takes, c.number, (select v.number from volley v), c.due_at, s.revision,
-             c.lane, s.work, c.kind, c.slot_at, claimed_at
+             c.lane, s.work, c.kind, c.slot_at, claimed_at, s.name
       from (select * from fresh union all select * from again) c
       join detent.schedule s on s.id = c.schedule_id
       where (select count(*) from seated) >= 0; -- no row is told before all have their seats

@@ -39,7 +39,7 @@ def work(spec: Mapping[str, Any], payload: object = None, schedule: str = "night
 def context(**given: Any) -> Context:
     plain = {
         "tenant_id": 1, "schedule_id": 7, "scheduled_for": SLOT, "attempt": 1, "fencing_token": 41, "catch_up": False,
-        "key_at": SLOT, "cancelled": lambda: False, "report": None,
+        "key_at": SLOT, "schedule": "nightly", "link": None,
     }  # fmt: skip
     return Context(**(plain | given))
 
