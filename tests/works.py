@@ -44,8 +44,8 @@ class Works:
         self.nodes: list[Node] = []
         self._workers: dict[Node, Worker] = {}
 
-    async def planner(self) -> Node:
-        node = await self._node("planner")
+    async def planner(self, settings: Settings | None = None) -> Node:
+        node = await self._node("planner", settings)
         add_planner(node)
         node.start()
         return node

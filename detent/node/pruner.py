@@ -12,7 +12,7 @@ from typing import Final
 
 import asyncpg
 
-from detent.observe.events import Events, PartitionHeldBack, PartitionsKept
+from detent.observe.events import Events, PartitionHeldBack, PartitionsKept, UpkeepRefused
 from detent.settings import Settings
 from detent.store import partitions, planning
 from detent.store.partitions import MOVED_ON, Partition
@@ -32,6 +32,7 @@ _DETACH_TIMEOUT: Final = "20s"
 """Below a tick of the runner. What it cuts off stays marked, and the next tick goes on with it."""
 _FINALIZE_TIMEOUT: Final = "3s"
 """It holds a lock on the parent while it waits, which keeps others from making partitions."""
+_ADVICE: Final = "give the owner of the tables by DETENT_MAINTENANCE_URL"
 _LEFTOVERS: Final = ("dead", "stale_results", "tallies", "omissions", "revisions", "progress")
 
 
@@ -51,6 +52,13 @@ class Pruner:
             await self.close()
             return False
         connection = await self._connected()
+        try:
+            return await self._keep(connection)
+        except asyncpg.InsufficientPrivilegeError as error:
+            self._events.emit(UpkeepRefused(error=f"{error}: {_ADVICE}"))
+            return False
+
+    async def _keep(self, connection: Connection) -> bool:
         now = await planning.now(connection)
         made = await planning.ensure_partitions(connection, now - BEHIND, now + AHEAD)
         found = await partitions.partitions(connection)
@@ -93,8 +101,7 @@ class Pruner:
             except MOVED_ON as error:
                 self._events.emit(PartitionHeldBack(name=partition.name, reason=str(error)))
             except asyncpg.InsufficientPrivilegeError as error:
-                advice = "give the owner of the tables by DETENT_MAINTENANCE_URL"
-                self._events.emit(PartitionHeldBack(name=partition.name, reason=f"{error}: {advice}"))
+                self._events.emit(PartitionHeldBack(name=partition.name, reason=f"{error}: {_ADVICE}"))
                 return dropped
             finally:
                 await connection.execute("set statement_timeout = 0; set lock_timeout = 0")

@@ -269,6 +269,13 @@ class PartitionHeldBack(Event):
     reason: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpkeepRefused(Event):
+    """Partitions are not dropped, and leftovers not deleted: the user may not."""
+
+    error: str
+
+
 Listener = Callable[[Event], None]
 
 

@@ -22,7 +22,7 @@ _WARNINGS: Final = (
     events.ProcessEnded, events.DatabaseDied, events.DeclarationRefused, events.PoolNotServed, events.LoopFailed,
     events.StoreLost, events.LeaseLost, events.LagBreaker, events.ScheduleParked, events.SchedulePaused,
     events.ResultsStale, events.OverLong, events.TaskUnknown, events.SlotsMoved, events.ZoneRulesOutdated,
-    events.PartitionHeldBack,
+    events.PartitionHeldBack, events.UpkeepRefused,
 )  # fmt: skip
 _UNTOLD: Final = (events.Planned, events.FiringStarted)
 """The ledger has them."""
@@ -103,4 +103,6 @@ def _shown(value: object) -> str:
 
 
 def _text(value: object) -> str:
-    return format_instant(value) if isinstance(value, datetime) else str(value)
+    if isinstance(value, datetime):
+        return format_instant(value)
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -23,7 +23,7 @@ EVERY = [
 
 
 def an(kind: type[Event], **given: object) -> Event:
-    samples = {"datetime": SLOT, "int": 1, "float": 0.5, "str": "word"}
+    samples = {"datetime": SLOT, "int": 1, "float": 0.5, "str": "word", "tuple[str, ...]": ("a", "b c")}
     plain = {field.name: samples[str(field.type).removesuffix(" | None")] for field in fields(kind)}
     return kind(**{**plain, **given})
 
@@ -76,6 +76,11 @@ def test_what_the_ledger_holds_is_not_told_but_for_what_went_wrong():
     assert level_of(an(AttemptEnded, outcome="failed")) == "warning"
     assert level_of(an(NodeBuried, lost=0)) == "info"
     assert level_of(an(NodeBuried, lost=3)) == "warning"
+
+
+def test_several_names_are_one_value(at):
+    (line,) = lines(an(events.ZoneRulesChanged))
+    assert '"a, b c"' in line
 
 
 def test_hostile_text_stays_on_its_line(at):
