@@ -117,8 +117,9 @@ def register(
 def read_cadence(text: str) -> Cadence:
     """Of a cadence's text. An `H` picks by the identity that the text carries then."""
     stored = json.loads(text)
+    max_firings = _integer(stored, "max_firings", 0, 1, _MAX_FIRINGS) or None
     triggers = read_triggers(
-        stored["triggers"], identity=stored.get("identity", ""), max_firings=stored.get("max_firings")
+        stored["triggers"], identity=str(stored.get("identity", "")), max_firings=max_firings
     )
     return Cadence(triggers=triggers, spread=_spread(stored), misfire=_misfire(stored))
 

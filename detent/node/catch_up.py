@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from detent import clock
 from detent.store import planning
@@ -25,6 +25,12 @@ _WINDOW_SECONDS: Final = 60.0
 _LEARNING: Final = 0.5
 
 
+class Spaced(NamedTuple):
+    dues: list[datetime]
+    moved: list[CatchUpCursor]
+    """To be written after everything else in their transaction, in this order."""
+
+
 class CatchUp:
     """Rates and cursors of the shards that this planner holds."""
 
@@ -37,28 +43,28 @@ class CatchUp:
         """The shards have changed hands."""
         self._cursors.clear()
         self._promised.clear()
+        self._since = clock.monotonic()
 
     def promised(self, shards: Iterable[int]) -> None:
         """Fresh firings, each by its shard."""
         self._promised.update(shards)
 
-    async def due(self, connection: Connection, shards: list[int], as_of: datetime) -> list[datetime]:
+    async def space(self, connection: Connection, shards: list[int], as_of: datetime) -> Spaced:
         """An instant for each late firing, given by its shard, in order."""
         await self._know(connection, set(shards))
+        moved = {shard: self._cursors[shard] for shard in shards}
         found = []
         for shard in shards:
-            _, cursor, rate = self._cursors[shard]
+            _, cursor, rate = moved[shard]
             at = min(max(as_of, cursor), as_of + _FARTHEST)
             step = timedelta(seconds=1 / (_TIMES_NORMAL * max(rate, _LEAST_RATE)))
-            self._cursors[shard] = CatchUpCursor(shard, at + step, rate)
+            moved[shard] = CatchUpCursor(shard, at + step, rate)
             found.append(at)
-        return found
+        return Spaced(found, [moved[shard] for shard in sorted(moved)])
 
-    async def keep(self, connection: Connection, node: int, shards: Iterable[int]) -> None:
-        """Writes down the cursors of these shards: after everything else in their transaction."""
-        moved = [self._cursors[shard] for shard in sorted(set(shards))]
-        if moved:
-            await planning.move_catch_up(connection, node, moved)
+    def spaced(self, moved: Iterable[CatchUpCursor]) -> None:
+        """It is committed. Tries that fail don't put anything off."""
+        self._cursors.update((cursor.shard, cursor) for cursor in moved)
 
     async def learn(self, connection: Connection, node: int, held: Iterable[int]) -> None:
         """Once a minute: what was normal in it."""
@@ -67,15 +73,15 @@ class CatchUp:
             return
         shards = set(held)
         await self._know(connection, shards)
-        for shard in shards:
+        learned = []
+        for shard in sorted(shards):
             _, cursor, rate = self._cursors[shard]
             seen = self._promised[shard] / seconds
-            self._cursors[shard] = CatchUpCursor(
-                shard, cursor, rate + (seen - rate) * _LEARNING if rate else seen
-            )
+            learned.append(CatchUpCursor(shard, cursor, rate + (seen - rate) * _LEARNING if rate else seen))
         self._promised.clear()
         self._since = clock.monotonic()
-        await self.keep(connection, node, shards)
+        await planning.move_catch_up(connection, node, learned)
+        self.spaced(learned)
 
     async def _know(self, connection: Connection, shards: set[int]) -> None:
         unknown = shards - self._cursors.keys()

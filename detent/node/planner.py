@@ -20,7 +20,7 @@ from detent.floor import Floor, Look
 from detent.node.catch_up import CatchUp
 from detent.node.lease import Lease
 from detent.node.shards import Shards
-from detent.observe.events import Events, LagBreaker, Planned, ScheduleParked
+from detent.observe.events import Events, LagBreaker, LagOver, Planned, ScheduleParked
 from detent.settings import Settings
 from detent.store import planning
 from detent.store.planning import DueTimer, Moves
@@ -59,6 +59,9 @@ class Planner:
         self._catch_up = CatchUp()
         self._open: set[date] = set()
         self._parts = 1
+        self._overdue = 0
+        """At least so many timers, when more was overdue than the last tick could take."""
+        self._behind_since: float | None = None
 
     def shards_changed(self) -> None:
         self._floor = Floor()
@@ -72,6 +75,7 @@ class Planner:
         if not epochs or not self._lease.held:
             return False
         node, look = self._lease.id, self._floor.look()
+        self._overdue = 0
         async with self._database.acquire() as connection, asyncio.TaskGroup() as writing:
             places = asyncio.Semaphore(_WRITERS)
             parts = []
@@ -84,8 +88,18 @@ class Planner:
             await self._catch_up.learn(connection, node, epochs)
         more = any(written.result() for written in parts)
         self._floor.looked(look, clock.monotonic() - began)
+        self._tell_lag()
         self._parts = _MOST_PARTS if more else 1
         return more
+
+    def _tell_lag(self) -> None:
+        """Once when it begins, once when it ends."""
+        if self._overdue and self._behind_since is None:
+            self._behind_since = clock.monotonic()
+            self._events.emit(LagBreaker(overdue=self._overdue))
+        elif not self._overdue and self._behind_since is not None:
+            self._events.emit(LagOver(seconds=clock.monotonic() - self._behind_since))
+            self._behind_since = None
 
     async def _draw(self, connection: Connection, epochs: Mapping[int, int], look: Look) -> _Drawn:
         """What is due of these shards, and what the pure function says of it."""
@@ -116,8 +130,7 @@ class Planner:
         behind = {shard: as_of for shard in full if last[shard] < as_of}
         if not behind:
             return due
-        overdue = sum(1 for row in due if row[1] < as_of)
-        self._events.emit(LagBreaker(overdue=overdue))
+        self._overdue += sum(1 for row in due if row[1] < as_of)
         return [*await planning.due_timers(connection, behind, until, each), *due]
 
     async def _open_days(self, connection: Connection, first: datetime, last: datetime) -> None:
@@ -143,13 +156,13 @@ class Planner:
         moves, late = drawn.moves, drawn.late
         if moves.timers:
             async with connection.transaction():
-                if late:
-                    dues = await self._catch_up.due(connection, [shard for _, shard in late], drawn.as_of)
-                    for (n, _), at in zip(late, dues, strict=True):
-                        moves.firings[n] = (*moves.firings[n][:2], at, moves.firings[n][3])
+                spaced = await self._catch_up.space(connection, [shard for _, shard in late], drawn.as_of)
+                for (n, _), at in zip(late, spaced.dues, strict=True):
+                    moves.firings[n] = (*moves.firings[n][:2], at, moves.firings[n][3])
                 written = await planning.plan(connection, node, epochs, moves)
                 if late:
-                    await self._catch_up.keep(connection, node, [shard for _, shard in late])
+                    await planning.move_catch_up(connection, node, spaced.moved)
+            self._catch_up.spaced(spaced.moved)
             self._catch_up.promised(drawn.fresh_shards)
             if written.moved:
                 self._events.emit(

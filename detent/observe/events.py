@@ -134,6 +134,13 @@ class LagBreaker(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LagOver(Event):
+    """Everything that was overdue is planned."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleParked(Event):
     schedule_id: int
     error: str

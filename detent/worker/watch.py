@@ -25,6 +25,8 @@ _HOARDED_SECONDS: Final = 1.0
 _LOOK_AT_DURATION_SECONDS: Final = 5.0
 _OVER: Final = 2.0
 _REMEMBERED: Final = 1_000
+_REMEMBERED_SECONDS: Final = 60.0
+"""What is usual changes; a schedule that had too few runs has more now."""
 _HISTORY: Final = timedelta(days=7)
 
 
@@ -41,7 +43,7 @@ class Watch:
         self._time = time
         self._events = events
         self._told: set[Held] = set()
-        self._usual: OrderedDict[int, float | None] = OrderedDict()
+        self._usual: OrderedDict[int, tuple[float | None, float]] = OrderedDict()
 
     async def tick(self) -> bool:
         self._give_back_hoarded()
@@ -105,10 +107,13 @@ class Watch:
         """What its schedule says, else what its last runs took."""
         if held.call.work is not None and held.call.work.expected_duration is not None:
             return held.call.work.expected_duration.total_seconds()
-        schedule_id = held.claimed[0]
-        if schedule_id not in self._usual:
+        schedule_id, now = held.claimed[0], clock.monotonic()
+        usual, until = self._usual.get(schedule_id, (None, 0.0))
+        if now >= until:
             since = self._time.now() - _HISTORY
-            self._usual[schedule_id] = await concluding.usual_duration(connection, schedule_id, since)
+            usual = await concluding.usual_duration(connection, schedule_id, since)
+            self._usual.pop(schedule_id, None)
+            self._usual[schedule_id] = usual, now + _REMEMBERED_SECONDS
             if len(self._usual) > _REMEMBERED:
                 self._usual.popitem(last=False)
-        return self._usual[schedule_id]
+        return usual
