@@ -367,6 +367,8 @@ CREATE INDEX omission_of_schedule ON detent.omission USING btree (schedule_id, f
 
 CREATE INDEX omission_recorded ON detent.omission USING btree (recorded_at);
 
+CREATE INDEX revision_replaced ON detent.revision USING btree (valid_to) WHERE (valid_to IS NOT NULL);
+
 CREATE INDEX running_cancel ON detent.running USING btree (node) WHERE (cancel IS NOT NULL);
 
 CREATE INDEX schedule_paused_until ON detent.schedule USING btree (paused_until) WHERE (paused_until IS NOT NULL);

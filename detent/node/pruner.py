@@ -23,6 +23,7 @@ AHEAD: Final = timedelta(days=7)
 BEHIND: Final = timedelta(days=1)
 _DROPS_A_TICK: Final = 2
 """The firings and the attempts of a day."""
+_PARENTS: Final = 2
 _ANALYSES_A_TICK: Final = 4
 _ROWS_A_TICK: Final = 5000
 """A delete of so many rows takes some tens of milliseconds and makes no burst of WAL."""
@@ -64,7 +65,7 @@ class Pruner:
         found = await partitions.partitions(connection)
         await self._analyze(connection, found)
         old = partitions.outlived(found, now, self._settings.retention_days)
-        dropped = await self._drop(connection, old[:_DROPS_A_TICK])
+        dropped = await self._drop(connection, old)
         if made or dropped:
             self._events.emit(PartitionsKept(made=made, dropped=dropped))
         await self._fold(connection, now)
@@ -82,9 +83,15 @@ class Pruner:
         return self._connection
 
     async def _drop(self, connection: Connection, old: list[Partition]) -> int:
-        """One detach of a parent is pending at most, so one that is held back holds up the later ones."""
+        """One whose firings have not ended is passed over. One detach of a parent is pending at most, so one that is
+        still read holds up the later ones."""
         dropped = 0
+        busy: set[str] = set()
         for partition in old:
+            if dropped >= _DROPS_A_TICK or len(busy) == _PARENTS:
+                break
+            if partition.parent in busy:
+                continue
             begin = datetime.combine(partition.day, time(), UTC)
             if partition.attached and await partitions.unfinished(
                 connection, begin, begin + timedelta(days=1)
@@ -99,6 +106,7 @@ class Pruner:
                 await partitions.drop(connection, partition)
                 dropped += 1
             except MOVED_ON as error:
+                busy.add(partition.parent)
                 self._events.emit(PartitionHeldBack(name=partition.name, reason=str(error)))
             except asyncpg.InsufficientPrivilegeError as error:
                 self._events.emit(PartitionHeldBack(name=partition.name, reason=f"{error}: {_ADVICE}"))

@@ -60,6 +60,7 @@ create table detent.revision (
   tzdata text, -- the zone rules that its slots follow
   primary key (schedule_id, number)
 );
+create index revision_replaced on detent.revision (valid_to) where valid_to is not null;
 
 -- Zone rules as the planners of each tzdata package had them, so that the slots of the one before can be compared.
 create table detent.zone_rules (

@@ -1,9 +1,10 @@
--- Dead firings get their last word. Who deletes the dead row owns the decision. Locks: those rows, in their order.
+-- Dead firings get their last word, unless their promise is past the retention: then they leave by themselves. Who deletes the dead row owns the decision. Locks: those rows, in their order.
 with asked as (
   select d.schedule_id, d.scheduled_for
   from detent.dead d join unnest($2::bigint[], $3::timestamptz[]) a (id, scheduled_for)
     on d.schedule_id = a.id and d.scheduled_for = a.scheduled_for
   where d.tenant_id = $1
+    and exists (select from detent.firing f where f.schedule_id = d.schedule_id and f.scheduled_for = d.scheduled_for)
   order by d.schedule_id, d.scheduled_for for update of d
 ), taken as (
   delete from detent.dead d using asked a where d.schedule_id = a.schedule_id and d.scheduled_for = a.scheduled_for

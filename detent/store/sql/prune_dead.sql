@@ -1,4 +1,6 @@
--- Dead firings whose partitions have left, at most $2 at once. Locks: those rows.
+-- Dead firings whose promise has left with its day, at most $2 at once: nobody could replay them. Locks: those rows.
 delete from detent.dead where (schedule_id, scheduled_for) in (
-  select d.schedule_id, d.scheduled_for from detent.dead d where d.died_at < $1 and d.scheduled_for < $1
-  order by d.died_at limit $2)
+  select d.schedule_id, d.scheduled_for from detent.dead d
+  where d.scheduled_for < $1 and not exists (
+    select from detent.firing f where f.schedule_id = d.schedule_id and f.scheduled_for = d.scheduled_for)
+  limit $2)
