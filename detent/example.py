@@ -18,5 +18,5 @@ async def report(context: Context, team: str) -> dict[str, str]:
 
 
 app.schedule("greet-the-world", cron("*/5 * * * * *"), greet, name="world")
-app.schedule("report-ops", every("20s"), report, team="ops")
+app.schedule("report-ops", every("10s"), report, team="ops")
 app.schedule("report-sales", cron("0 9 * * MON-FRI", tz="Europe/Berlin"), report, team="sales")

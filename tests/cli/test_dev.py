@@ -89,6 +89,12 @@ def readme_output() -> str:
     return block[1].partition("outcome\n")[0] + "outcome\n"
 
 
+def test_the_readme_shows_the_app_that_runs():
+    shown = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert shown is not None
+    assert (ROOT / "detent" / "example.py").read_text("utf-8").endswith(shown[1])
+
+
 def test_it_survives_its_postgresql(data):
     with Running("dev", "--data", str(data)) as dev:
         dev.until(FIRED)

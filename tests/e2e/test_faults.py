@@ -106,3 +106,19 @@ async def test_a_planner_that_is_told_to_stop_hands_over_at_once(rig):
     gap = (await rig.value("select clock_timestamp()") - began).total_seconds()
     assert gap <= await bound(rig, 1)
     assert rig.planners[0].ends() == 0
+
+
+async def test_processes_end_in_peace_though_the_database_is_gone(rig):
+    await rig.crew(planners=1, workers=1)
+    await rig.load(a_second=50, seconds=60)
+    await rig.until_at(0.5)
+    rig.server.kill()
+    try:
+        for process in rig.all:
+            process.until("store_lost")
+            process.signal(signal.SIGTERM)
+        assert [process.ends(seconds=40) for process in rig.all] == [0, 0]
+        for process in rig.all:
+            assert "Traceback" not in process.text, process.text
+    finally:
+        rig.server.restart()
