@@ -211,6 +211,18 @@ async def test_a_renewal_that_is_first_saves_its_node(scene, reaper):
     assert await scene.places(schedule) == {"running": 1}
 
 
+# R-EXEC-2
+async def test_renewals_and_claims_of_a_node_do_not_wait_for_each_other(scene):
+    """A claim that waits for a seat must not cost its node the lease."""
+    heart, worker, node = await scene.connect(), await scene.connect(), await scene.node()
+    await scene.waits(await scene.schedule())
+    async with worker.transaction():
+        assert len(await claim(worker, node)) == 1
+        async with heart.transaction():
+            assert await nodes.renew_lease(heart, node, TTL)
+            assert await claim(worker, node) == []
+
+
 async def test_two_reapers_bury_two_nodes_side_by_side_and_none_twice(scene, dead, reaper):
     other = await scene.node()
     schedule = await scene.schedule()

@@ -14,11 +14,14 @@ from contextlib import suppress
 import asyncpg
 import pytest
 
+from detent.commands.firings import Firings
 from detent.commands.schedules import Conflict, NotFound
+from detent.domain.identity import firing_id
 from detent.node.reaper import Reaper
 from detent.observe.events import Events
-from detent.store import claiming, concluding, nodes
-from tests.races.people import spec
+from detent.store import claiming, concluding, nodes, planning
+from tests.house import House
+from tests.races.people import ADA, SETTINGS, spec
 from tests.races.scene import (
     MINUTE,
     Only,
@@ -32,6 +35,7 @@ from tests.races.scene import (
     overlap,
     succeed,
 )
+from tests.races.witness import TOKENS_THAT_SHRANK, call_witnesses
 
 
 # R-EXEC-1
@@ -118,8 +122,25 @@ class Town:
                         await person.create(self.some(name))
                     case 6 | 7 | 8:
                         await person.edit(self.some(name))
+                    case 9 | 10:
+                        await self.wish(person)
                     case _:
                         await person.trigger(name)
+
+    async def wish(self, person):
+        """Something for a single firing, wherever it is."""
+        firings = Firings(connection=person.session)
+        row = await person.session.fetchrow(
+            "select schedule_id, scheduled_for from detent.firing order by random() limit 1"
+        )
+        dead = await firings.dead(ADA, limit=3)
+        match self.random.randrange(3):
+            case 0 if dead:
+                await firings.discard([firing_id(*letter[:2]) for letter in dead], ADA)
+            case 1 if row:
+                await firings.rerun(firing_id(*row), ADA)
+            case _ if row:
+                await firings.cancel(firing_id(*row), ADA)
 
     def some(self, name):
         policy = self.random.choice(POLICIES)
@@ -192,6 +213,7 @@ class Town:
 # R-EXEC-1, R-PLAN-5
 @pytest.mark.parametrize("seed", range(3))
 async def test_everybody_at_once_meets_in_no_circle_and_loses_nothing(scene, seed):
+    await call_witnesses(scene.watcher)
     town = Town(scene, seed)
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         for part in (town.people, town.planner, town.worker, town.house):
@@ -200,6 +222,10 @@ async def test_everybody_at_once_meets_in_no_circle_and_loses_nothing(scene, see
         group.create_task(town.watch(150))
     assert await scene.deadlocks() == 0
     await settle_all(scene)
+    assert await scene.watcher.fetch(TOKENS_THAT_SHRANK) == []
+    house = House(Only(scene.watcher), SETTINGS)
+    house.turn(await planning.now(scene.watcher))
+    assert await house.judge() == [], "each slot is a firing or an omission"
 
 
 async def settle_all(scene):

@@ -240,3 +240,23 @@ async def test_locks_of_caps_are_taken_in_one_order(scene, connect):
         late = await scene.meets(second, claiming.lock_caps(second, [2, 1]), by=first)
         await claiming.lock_caps(first, [2])  # the other holds nothing yet but waits for 1
     await late
+
+
+# R-EXEC-1
+async def test_many_claims_at_once_on_schedules_with_many_firings_each_share_the_seats_without_an_error(
+    scene,
+):
+    """After an outage: each schedule has late firings, and all workers come for the same ones."""
+    sessions = [await scene.connect() for _ in range(12)]
+    node = await scene.node()
+    schedules = [await scene.schedule(overlap="queue") for _ in range(20)]
+    for schedule in schedules:
+        for ago in range(14, 0, -1):
+            await scene.waits(schedule, ago=ago)
+    rival = await scene.connect()
+    async with rival.transaction():
+        (first,) = await claim(rival, node, quota=1)
+        late = [await scene.meets(session, claim(session, node, quota=20)) for session in sessions]
+    claimed = [first] + [one for each in await asyncio.gather(*late) for one in each]
+    assert len(claimed) == len({one.schedule_id for one in claimed}) == 20
+    assert await scene.deadlocks() == 0

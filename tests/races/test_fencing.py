@@ -16,6 +16,7 @@ import pytest
 from detent.store import nodes, planning
 from detent.store.planning import CatchUpCursor
 from tests.races.scene import LONG_AGO, WORK
+from tests.races.witness import call_witnesses
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CADENCE = '{"triggers":[{"every":"10s","start_at":"2026-03-01T00:00:00Z"}]}'
@@ -236,21 +237,9 @@ async def test_catch_up_cursors_are_taken_in_one_order(scene):
 # R-PLAN-3
 async def test_no_firing_is_ever_committed_under_an_epoch_that_has_passed(scene):
     """S2, by a witness in the database: at commit, each firing's epoch is its shard's."""
-    await scene.watcher.execute(
-        """
-        create function pg_temp_witness() returns trigger language plpgsql as $$
-        begin
-          if not exists (select from detent.shard s join detent.timer t on t.shard = s.id
-                         where t.schedule_id = new.schedule_id and s.epoch = new.epoch) then
-            raise 'a firing of epoch %, which has passed', new.epoch;
-          end if;
-          return null;
-        end $$;
-        create constraint trigger witness after insert on detent.firing deferrable initially deferred
-        for each row execute function pg_temp_witness();
-        """
-    )
+    await call_witnesses(scene.watcher)
     seed = random.Random(7)
+    turned = await scene.connect(at=NOON - timedelta(days=1))
     planners = [await scene.planner(at=NOON) for _ in range(3)]
     for shard in range(4):
         await scene.schedule(next_at=NOON, shard=shard)
@@ -273,7 +262,7 @@ async def test_no_firing_is_ever_committed_under_an_epoch_that_has_passed(scene)
 
     dealing = [await scene.connect(at=NOON) for _ in planners]
     for _ in range(20):
-        await scene.watcher.execute(
+        await turned.execute(
             "update detent.timer set next_at = next_at - interval '30 s' where next_at > $1", NOON
         )
         await scene.watcher.execute("delete from detent.waiting; delete from detent.firing")

@@ -341,6 +341,31 @@ async def test_a_parking_that_meets_a_pause_leaves_it_its_firings(scene):
     assert [one.code for one in await end_waiting(worker)] == ["paused"]
 
 
+async def test_a_wake_up_that_meets_a_pause_leaves_it_its_firings(scene):
+    ada, worker, node = await scene.person(), await scene.connect(), await scene.node()
+    schedule = await scene.schedule(overlap="queue")
+    running = await scene.runs(schedule, node)
+    await scene.waits(schedule, held="queued")
+    async with ada.busy():
+        await ada.pause("s1")
+        assert await conclude(worker, node, running) == 1  # doesn't wait
+    assert await claim(worker, node) == []
+    assert [one.code for one in await end_waiting(worker)] == ["paused"]
+
+
+async def test_a_pause_that_waits_for_a_wake_up_withholds_what_was_woken(scene):
+    ada, worker, node = await scene.person(), await scene.connect(), await scene.node()
+    schedule = await scene.schedule(overlap="queue")
+    running = await scene.runs(schedule, node)
+    await scene.waits(schedule, held="queued")
+    async with worker.transaction():
+        await conclude(worker, node, running)
+        late = await scene.meets(ada.session, ada.pause("s1"), by=worker)
+    await late
+    assert await claim(worker, node) == []
+    assert [one.code for one in await end_waiting(worker)] == ["paused"]
+
+
 # R-EXEC-6
 @pytest.mark.parametrize(
     ("before", "after"),

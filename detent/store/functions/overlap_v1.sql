@@ -20,8 +20,8 @@ begin
   select array_agg(c.schedule_id) into crowded from (
     select n.schedule_id
     from (select r.schedule_id, count(*) as taken from detent.running r group by r.schedule_id) n
-    where exists (select from detent.waiting w where w.schedule_id = n.schedule_id and w.held is null
-                  and w.seat is null and w.seats between 1 and n.taken and w.due_at <= detent.now())
+    where (select 1 from detent.waiting w where w.schedule_id = n.schedule_id and w.held is null and w.seat is null
+           and w.seats between 1 and n.taken and w.due_at <= detent.now() limit 1) is not null
     limit in_limit
   ) c;
   if crowded is null then
@@ -46,20 +46,24 @@ begin
   -- Older ones give way to the newest due one of a schedule that collapses, or cancels what came before.
   return query
   with doomed as (
-    select w.schedule_id, w.scheduled_for, s.overlap
-    from detent.waiting w join detent.schedule s on s.id = w.schedule_id
-    where w.schedule_id = any (full_ones) and (w.held is null or w.held = 'queued') and w.seat is null
-      and w.due_at <= detent.now()
-      and w.seats between 1 and (select count(*) from detent.running r where r.schedule_id = w.schedule_id)
-      and (s.overlap = 'skip' or s.overlap in ('collapse', 'cancel_previous') and exists (
-             select from detent.waiting newer where newer.schedule_id = w.schedule_id and newer.seat is null
-             and (newer.held is null or newer.held = 'queued') and newer.due_at <= detent.now()
-             and (newer.due_at, newer.scheduled_for) > (w.due_at, w.scheduled_for)))
-    order by w.schedule_id, w.scheduled_for
-    for update of w skip locked
+    select w.place, s.overlap
+    from detent.schedule s
+    cross join lateral (select count(*) as taken from detent.running r where r.schedule_id = s.id) r
+    left join lateral (
+      select w.due_at, w.scheduled_for from detent.waiting w
+      where w.schedule_id = s.id and (w.held is null or w.held = 'queued') and w.seat is null and w.due_at <= detent.now()
+      order by w.due_at desc, w.scheduled_for desc limit 1
+    ) newest on s.overlap <> 'skip'
+    cross join lateral (
+      select w.ctid as place from detent.waiting w
+      where w.schedule_id = s.id and (w.held is null or w.held = 'queued') and w.seat is null and w.due_at <= detent.now()
+        and w.seats between 1 and r.taken
+        and (s.overlap = 'skip' or (w.due_at, w.scheduled_for) < (newest.due_at, newest.scheduled_for))
+      for update of w skip locked
+    ) w
+    where s.id = any (full_ones) and s.overlap in ('skip', 'collapse', 'cancel_previous')
   ), gone as (
-    delete from detent.waiting w using doomed d
-    where w.schedule_id = d.schedule_id and w.scheduled_for = d.scheduled_for
+    delete from detent.waiting w using doomed d where w.ctid = d.place
     returning w.schedule_id, w.scheduled_for, w.lane,
               case d.overlap when 'skip' then 'skipped' when 'collapse' then 'collapsed' else 'cancelled' end as what
   ), fact as (
@@ -75,15 +79,18 @@ begin
   -- The rest waits for a seat.
   return query
   with idle as (
-    select w.schedule_id, w.scheduled_for
-    from detent.waiting w join detent.schedule s on s.id = w.schedule_id
-    where w.schedule_id = any (full_ones) and w.held is null and w.seat is null
-      and w.due_at <= detent.now() and s.overlap <> 'skip'
-      and w.seats between 1 and (select count(*) from detent.running r where r.schedule_id = w.schedule_id)
-    for update of w skip locked
+    select w.place
+    from detent.schedule s
+    cross join lateral (select count(*) as taken from detent.running r where r.schedule_id = s.id) r
+    cross join lateral (
+      select w.ctid as place from detent.waiting w
+      where w.schedule_id = s.id and w.held is null and w.seat is null and w.due_at <= detent.now()
+        and w.seats between 1 and r.taken
+      for update of w skip locked
+    ) w
+    where s.id = any (full_ones) and s.overlap <> 'skip'
   )
-  update detent.waiting w set held = 'queued' from idle i
-  where w.schedule_id = i.schedule_id and w.scheduled_for = i.scheduled_for
+  update detent.waiting w set held = 'queued' from idle i where w.ctid = i.place
   returning w.schedule_id, w.scheduled_for, 'queued';
 
   -- Whoever runs gives way to what waits now.

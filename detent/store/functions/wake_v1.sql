@@ -11,12 +11,16 @@ declare
   woken bigint;
 begin
   with oldest as materialized (
-    select q.schedule_id, q.scheduled_for
+    select q.schedule_id, q.scheduled_for, younger.due_at as before
     from (select distinct unnest(in_schedules) as id) s
     cross join lateral (
       select w.scheduled_for, w.seats from detent.waiting w
       where w.schedule_id = s.id and w.held = 'queued' order by w.scheduled_for limit 1
     ) first
+    cross join lateral (
+      select min(y.due_at) as due_at from detent.waiting y
+      where y.schedule_id = s.id and y.held is null and y.seat is null and y.scheduled_for > first.scheduled_for
+    ) younger
     cross join lateral (
       select o.schedule_id, o.scheduled_for from detent.waiting o
       where o.schedule_id = s.id and o.held = 'queued'
@@ -29,9 +33,7 @@ begin
     ) q
   )
   update detent.waiting w
-  set held = null, due_at = greatest(w.due_at, least(detent.now(), (
-    select min(y.due_at) - interval '1 microsecond' from detent.waiting y
-    where y.schedule_id = w.schedule_id and y.held is null and y.seat is null and y.scheduled_for > w.scheduled_for)))
+  set held = null, due_at = greatest(w.due_at, least(detent.now(), o.before - interval '1 microsecond'))
   from oldest o
   where w.schedule_id = o.schedule_id and w.scheduled_for = o.scheduled_for and w.held = 'queued';
   get diagnostics woken = row_count;
