@@ -14,6 +14,7 @@ from detent.domain.settle import Outcome
 from detent.observe.events import Events, ResultsStale
 from detent.store import concluding
 from detent.targets.registry import Registry
+from detent.worker.contexts import Contexts
 from detent.worker.finaliser import Finaliser
 from detent.worker.hand import Hand, Held
 from tests.races.scene import (
@@ -201,7 +202,8 @@ class Finale:
         self.told = []
         self.session = session
         self.node = node
-        self.finaliser = Finaliser(Only(session), Hand(100), DatabaseClock(), Events(self.told.append))
+        pool, events = Only(session), Events(self.told.append)
+        self.finaliser = Finaliser(pool, Hand(100), DatabaseClock(), events, Contexts(pool))
 
     def brings(self, *claimed, failed=False):
         for one in claimed:
