@@ -108,6 +108,28 @@ async def test_a_planner_that_is_told_to_stop_hands_over_at_once(rig):
     assert rig.planners[0].ends() == 0
 
 
+async def test_short_pauses_cost_nobody_a_lease(rig):
+    """A machine that swaps, a debugger: below the time to live, nothing changes hands."""
+    rig.environment["DETENT_LEASE_TTL"] = "5"
+    await rig.crew()
+    await rig.until("(select count(holder) from detent.shard) = 256")
+    await rig.until("(select count(distinct holder) from detent.shard) = 2")
+    await rig.load(a_second=100, seconds=5, after=1)
+    epochs = await rig.value("select sum(epoch) from detent.shard")
+    for n in range(4):
+        await rig.until_at(n)
+        for process in (rig.planners[0], rig.workers[0]):
+            kill(process, signal.SIGSTOP)
+        await rig.until_at(n + 0.6)
+        for process in (rig.planners[0], rig.workers[0]):
+            kill(process, signal.SIGCONT)
+    await rig.until_done()
+    await rig.judge()
+    assert await rig.lost() == 0
+    assert await rig.value("select sum(epoch) from detent.shard") == epochs
+    assert not [process for process in rig.all if "lease_lost" in process.text]
+
+
 async def test_processes_end_in_peace_though_the_database_is_gone(rig):
     await rig.crew(planners=1, workers=1)
     await rig.load(a_second=50, seconds=60)
