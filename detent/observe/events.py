@@ -196,6 +196,15 @@ class WaitingEnded(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RaisedTooLate(Event):
+    """A task raised after its firing had concluded: after its own transaction, or after it was given up."""
+
+    schedule_id: int
+    scheduled_for: datetime
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsStale(Event):
     """Results of firings that had been taken from this worker."""
 

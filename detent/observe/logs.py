@@ -21,8 +21,8 @@ MOST_A_SECOND: Final = 20
 _WARNINGS: Final = (
     events.ProcessEnded, events.DatabaseDied, events.DeclarationRefused, events.PoolNotServed, events.LoopFailed,
     events.StoreLost, events.LeaseLost, events.LagBreaker, events.ScheduleParked, events.SchedulePaused,
-    events.ResultsStale, events.OverLong, events.TaskUnknown, events.SlotsMoved, events.ZoneRulesOutdated,
-    events.PartitionHeldBack, events.UpkeepRefused,
+    events.RaisedTooLate, events.ResultsStale, events.OverLong, events.TaskUnknown, events.SlotsMoved,
+    events.ZoneRulesOutdated, events.PartitionHeldBack, events.UpkeepRefused,
 )  # fmt: skip
 _UNTOLD: Final = (events.Planned, events.FiringStarted)
 """The ledger has them."""

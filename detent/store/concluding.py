@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -41,6 +41,18 @@ class Successes(NamedTuple):
     finished_at: Sequence[float]
     excerpts: Sequence[str | None] | None
     """None if there are none at all."""
+
+
+class OwnFact(NamedTuple):
+    """An attempt that concludes in the transaction of its task."""
+
+    schedule_id: int
+    seat: int
+    volley: int
+    revision: int
+    started_at: float
+    finished_at: float
+    wakes: bool
 
 
 class Brought(NamedTuple):
@@ -95,6 +107,20 @@ async def tried(
     """Attempts on record, before the ones that have just ended."""
     rows = await connection.fetch(statement("tried"), ids, scheduled_for)
     return {(row[0], row[1]): Tried(attempts=row[2], lost=row[3]) for row in rows}
+
+
+async def conclude_own(connection: Connection, fact: OwnFact, time_outs: Mapping[str, str]) -> bool:
+    """Whether it was still ours. `time_outs` hold for the rest of the transaction."""
+    concluded: bool = await connection.fetchval(
+        statement("conclude_own"), *fact, time_outs["statement_timeout"], time_outs["lock_timeout"],
+        time_outs["idle_in_transaction_session_timeout"],
+    )  # fmt: skip
+    return concluded
+
+
+async def still_running(connection: Connection, schedule_id: int, seat: int, volley: int) -> bool:
+    """Waits for whoever is about to change that."""
+    return await connection.fetchval(statement("still_running"), schedule_id, seat, volley) is not None
 
 
 async def own_facts(connection: Connection, results: Sequence[Brought]) -> set[Brought]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import suppress
 from typing import Any, Final
 
 import asyncpg
@@ -30,7 +31,11 @@ __all__ = [
     "StoreUnreachable",
     "connect",
     "connect_patiently",
+    "deadline_seconds",
+    "give_up",
     "open_pool",
+    "open_task_pool",
+    "time_outs",
 ]
 
 _OF_TTL: Final = 0.8
@@ -87,6 +92,12 @@ _PATIENT_SESSION: Final = _SESSION | {
     "lock_timeout": "0",
     "idle_in_transaction_session_timeout": "60s",
 }
+_TASK_SESSION: Final = _SESSION | {
+    "application_name": "detent-task",
+    "statement_timeout": "1h",
+    "lock_timeout": "30s",
+    "idle_in_transaction_session_timeout": "60s",
+}
 _KEEP_ALIVE: Final = {"TCP_KEEPIDLE": 5, "TCP_KEEPINTVL": 2, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 8000}
 
 
@@ -99,6 +110,12 @@ class StoreUnreachable(DetentError):
 def deadline_seconds(settings: Settings) -> float:
     """Of one call. Below the lease's time to live, so that a cut node steps down in time."""
     return min(_LONGEST_DEADLINE_SECONDS, _OF_TTL * settings.lease_ttl)
+
+
+def time_outs(settings: Settings) -> dict[str, str]:
+    """Of a session of ours, in milliseconds."""
+    milliseconds = 1000 * deadline_seconds(settings)
+    return {name: f"{part * milliseconds:.0f}" for name, part in _TIME_OUTS.items()}
 
 
 async def connect(settings: Settings) -> Connection:
@@ -125,6 +142,24 @@ async def connect_patiently(settings: Settings) -> Connection:
 
 async def open_pool(settings: Settings, size: int) -> Pool:
     """A pool of at most `size` connections, made as they are needed."""
+    return await _open_pool(settings, size, reset=_nothing_to_reset, **_options(settings))
+
+
+async def open_task_pool(settings: Settings, size: int) -> Pool:
+    """The same, for what tasks write: it may take longer than ours, and they may leave anything behind."""
+    options = _options(settings) | {"command_timeout": _PATIENT_SECONDS}
+    if not settings.pooler:
+        options["server_settings"] = _TASK_SESSION
+    return await _open_pool(settings, size, **options)
+
+
+def give_up(connection: Connection) -> None:
+    """Closes one in whose state we can't be sure: the server rolls back what is open."""
+    with suppress(asyncpg.InterfaceError):  # the driver has noticed by itself, and taken it out of its pool
+        connection.terminate()
+
+
+async def _open_pool(settings: Settings, size: int, **options: Any) -> Pool:
     try:
         return await asyncpg.create_pool(
             settings.database_url,
@@ -132,8 +167,7 @@ async def open_pool(settings: Settings, size: int) -> Pool:
             max_size=size,
             max_inactive_connection_lifetime=300,
             init=_kept_alive,
-            reset=_nothing_to_reset,
-            **_options(settings),
+            **options,
         )
     except _UNREACHABLE as error:
         raise _unreachable(settings.database_url, error) from error
@@ -184,9 +218,7 @@ def _options(settings: Settings) -> dict[str, Any]:
             "statement_cache_size": 0,
             "server_settings": {"application_name": "detent"},
         }
-    milliseconds = 1000 * deadline_seconds(settings)
-    time_outs = {name: f"{part * milliseconds:.0f}" for name, part in _TIME_OUTS.items()}
-    return shared | {"connection_class": _Session, "server_settings": _SESSION | time_outs}
+    return shared | {"connection_class": _Session, "server_settings": _SESSION | time_outs(settings)}
 
 
 async def _kept_alive(connection: Connection) -> Connection:

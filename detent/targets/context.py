@@ -7,16 +7,17 @@ or its process.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 from detent import clock
 from detent.domain.identity import firing_id
+from detent.targets.sync_transaction import SyncTransaction, Wait
 
-T = TypeVar("T")
-Wait = Callable[[Coroutine[Any, Any, Any]], Any]
+if TYPE_CHECKING:
+    import asyncpg
 
 
 class Link(Protocol):
@@ -25,6 +26,7 @@ class Link(Protocol):
     @property
     def cancelled(self) -> bool: ...
     async def report(self, done: float | None, note: str | None) -> bool: ...
+    def transaction(self) -> AbstractAsyncContextManager[asyncpg.Connection]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,18 @@ class Context(Facts):
         """Whether this attempt still counts. What was told of its progress stays."""
         return await self.link.report(None, None)
 
+    def transaction(self) -> AbstractAsyncContextManager[asyncpg.Connection]:
+        """A transaction in Detent's own database, for effects that happen exactly once: what is written on the
+        connection and the fact that this firing succeeded are one commit.
+
+            async with ctx.transaction() as connection:
+                await connection.execute("insert into …")
+
+        It is the firing's last word: what comes after it runs, but changes nothing. If the firing was taken away
+        meanwhile, or an exception leaves the block, nothing is written.
+        """
+        return self.link.transaction()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncContext(Facts):
@@ -114,3 +128,12 @@ class SyncContext(Facts):
     def heartbeat(self) -> bool:
         """Whether this attempt still counts. What was told of its progress stays."""
         return bool(self.wait(self.link.report(None, None)))
+
+    def transaction(self) -> SyncTransaction:
+        """A transaction in Detent's own database: what is written on the connection and the fact that this firing
+        succeeded are one commit. See Context.transaction.
+
+            with ctx.transaction() as connection:
+                connection.execute("insert into …")
+        """
+        return SyncTransaction(self.link.transaction(), self.wait)

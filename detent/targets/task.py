@@ -15,7 +15,8 @@ from detent.domain.need import TASK, need_of
 from detent.domain.schedule import Work
 from detent.domain.size import parse_size
 from detent.targets.arguments import Arguments, TaskError, hint_of, unchanging
-from detent.targets.context import Context, SyncContext, Wait
+from detent.targets.context import Context, SyncContext
+from detent.targets.sync_transaction import Wait
 from detent.targets.target import Begin, Call, TargetError
 from detent.targets.threads import Threads
 

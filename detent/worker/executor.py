@@ -46,6 +46,7 @@ class Sink(Protocol):
     ) -> None: ...
     def deferred(self, held: Held, finished: float, deferred: Deferred) -> None: ...
     def voided(self, held: Held) -> None: ...
+    def too_late(self, held: Held, error: BaseException) -> None: ...
     def context(self, held: Held) -> Context: ...
 
 
@@ -90,7 +91,7 @@ class Executor:
 
     def abandon(self, held: Held) -> None:
         """It doesn't end: its place is given up, and it is concluded without it."""
-        held.abandoned = True
+        held.settled = True
         self.running.discard(held)
         if held.task is not None:
             self._tasks.discard(held.task)
@@ -131,7 +132,7 @@ class Executor:
                 held.task = task
                 finished = await self._run(held)
                 ran += 1
-                if held.cancel is not None or len(context) != clean or held.abandoned or task.cancelling():
+                if held.cancel is not None or len(context) != clean or held.settled or task.cancelling():
                     return
                 if finished > turn_ends:
                     await clock.sleep(0)
@@ -159,7 +160,9 @@ class Executor:
             result = await call.begin(self._sink.context(held) if call.wants_context else None)
         except BaseException as error:
             finished = clock.monotonic()
-            if not held.abandoned:
+            if held.settled:
+                self._sink.too_late(held, error)
+            else:
                 self._raised(held, finished, error)
             if isinstance(error, GeneratorExit):  # perhaps the place itself is being closed
                 raise
@@ -169,7 +172,7 @@ class Executor:
             if timer is not None:
                 timer.cancel()
         finished = clock.monotonic()
-        if not held.abandoned:
+        if not held.settled:
             if result is not None and isinstance(result, TOLD):
                 self._told(held, finished, result)
             else:

@@ -11,12 +11,13 @@ large when there is much. An outcome leaves memory only when it is on record, or
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from detent.clock import DatabaseClock
 from detent.domain.settle import Outcome, refuse_deferral
-from detent.observe.events import AttemptEnded, Events, FiringDeferred, ResultsStale
+from detent.observe.events import AttemptEnded, Events, FiringDeferred, RaisedTooLate, ResultsStale
 from detent.store import claiming, concluding, schedules
 from detent.store.concluding import Brought, Fact
 from detent.store.pool import Connection, Pool
@@ -96,6 +97,23 @@ class Finaliser:
             return
         self._deferred.append((held, deferred))
         self.on_gathered()
+
+    def concluded(self, held: Held, finished: float) -> None:
+        """On record already: by its own transaction."""
+        began, ended = held.started + held.offset, finished + held.offset
+        if self._events.successes:
+            self._tell(held, "succeeded", "conclude", None, began, ended)
+        self._hand.learn(ended - began, 1)
+        self._hand.let_go([held], concluded=True)
+        self.on_room()
+
+    def too_late(self, held: Held, error: BaseException) -> None:
+        """It raised after its last word: nothing comes of it, but somebody may want to know."""
+        if not isinstance(error, asyncio.CancelledError):
+            message, _ = outcome.said_error(error)
+            self._events.emit(
+                RaisedTooLate(schedule_id=held.claimed[0], scheduled_for=held.claimed[1], error=message or "")
+            )
 
     async def tick(self) -> bool:
         """One flush. True if there is more."""

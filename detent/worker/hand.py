@@ -25,7 +25,6 @@ class Held:
     """One firing in hand. A plain, slotted object: there may be a hundred thousand of them a second."""
 
     __slots__ = (
-        "abandoned",
         "call",
         "cancel",
         "cancelled_at",
@@ -34,6 +33,7 @@ class Held:
         "node",
         "offset",
         "release_at",
+        "settled",
         "started",
         "task",
         "timeout_seconds",
@@ -62,8 +62,8 @@ class Held:
         self.wish = ""
         """Who wants it, and why."""
         self.first_cancelled_at = self.cancelled_at = 0.0
-        self.abandoned = False
-        """It did not end when it was told to: concluded without it."""
+        self.settled = False
+        """Nobody waits for its outcome: its own transaction was its last word, or it was given up."""
 
 
 class Hand:

@@ -68,7 +68,10 @@ class Watch:
             if held.cancel is None or now - held.cancelled_at < _TELL_AGAIN_SECONDS:
                 continue
             if now - held.first_cancelled_at >= _GIVE_UP_SECONDS:
+                concluded = held.settled  # by its own transaction
                 self._executor.abandon(held)
+                if concluded:
+                    continue
                 ended_as = CANCEL_OUTCOMES.get(held.cancel, Outcome.CANCELLED)
                 self._finaliser.ended(
                     held, now, ended_as, "it did not end when it was cancelled, and was given up"

@@ -24,6 +24,7 @@ from detent.worker.outcome import STOPPING
 from detent.worker.release import Release
 from detent.worker.strangers import Strangers
 from detent.worker.targets import targets_of
+from detent.worker.transactions import Transactions
 from detent.worker.watch import Watch
 
 _FLUSH_SECONDS: Final = 0.25
@@ -49,7 +50,9 @@ class Worker:
         """Brought by a claim that was under way when we were told to stop."""
         self.time = time or DatabaseClock()
         self.registry = Registry(targets_of(node, tasks, self.time, places=concurrency))
-        self.finaliser = Finaliser(node.pool, self.hand, self.time, node.events, Contexts(node.pool))
+        self.transactions = Transactions(node)
+        contexts = Contexts(node.pool, self.transactions)
+        self.finaliser = Finaliser(node.pool, self.hand, self.time, node.events, contexts)
         self.executor = Executor(concurrency, self.finaliser, node.lease)
         self.release = Release(self.time, self.executor.submit)
         self.claimer = Claimer(
@@ -61,6 +64,7 @@ class Worker:
         flush = node.loop("finalise", self.finaliser.tick, every=_FLUSH_SECONDS)
         claim.on_failure = self.claimer.reconcile_soon
         self.finaliser.on_gathered = flush.wake
+        self.transactions.on_concluded = self.finaliser.concluded
         self.finaliser.on_room = self.executor.on_drained = claim.wake
         self.hand.unwritten = lambda: self.finaliser.pending
         node.loop("watch", self.watch.tick, every=_WATCH_SECONDS)
@@ -92,6 +96,7 @@ class Worker:
         while (self.executor.running or self.finaliser.pending) and clock.monotonic() < deadline:
             await clock.sleep(_DRAIN_LOOK_SECONDS)
         await self.registry.close()
+        await self.transactions.close()
 
     async def _hand_back_unbegun(self) -> None:
         back = [*self._unwanted, *self.release.take_back(), *self.executor.take_back()]
