@@ -65,8 +65,8 @@ class Rig:
         self.planners.append(Running("planner", **self.environment | self.planner_environment))
         return self.planners[-1]
 
-    def worker(self) -> Running:
-        arguments = ("worker", "--app", "tests.e2e.load:app", "--grace", "5s", "--no-declare")
+    def worker(self, app: str = "tests.e2e.load:app") -> Running:
+        arguments = ("worker", "--app", app, "--grace", "5s", "--no-declare")
         self.workers.append(Running(*arguments, cwd=ROOT, **self.environment | self.worker_environment))
         return self.workers[-1]
 
