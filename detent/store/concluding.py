@@ -109,7 +109,7 @@ async def tried(
     return {(row[0], row[1]): Tried(attempts=row[2], lost=row[3]) for row in rows}
 
 
-async def conclude_own(connection: Connection, fact: OwnFact, time_outs: Mapping[str, str]) -> bool:
+async def conclude_own(connection: Connection, fact: OwnFact, time_outs: Mapping[str, int]) -> bool:
     """Whether it was still ours. `time_outs` hold for the rest of the transaction."""
     concluded: bool = await connection.fetchval(
         statement("conclude_own"), *fact, time_outs["statement_timeout"], time_outs["lock_timeout"],

@@ -112,10 +112,10 @@ def deadline_seconds(settings: Settings) -> float:
     return min(_LONGEST_DEADLINE_SECONDS, _OF_TTL * settings.lease_ttl)
 
 
-def time_outs(settings: Settings) -> dict[str, str]:
+def time_outs(settings: Settings) -> dict[str, int]:
     """Of a session of ours, in milliseconds."""
     milliseconds = 1000 * deadline_seconds(settings)
-    return {name: f"{part * milliseconds:.0f}" for name, part in _TIME_OUTS.items()}
+    return {name: round(part * milliseconds) for name, part in _TIME_OUTS.items()}
 
 
 async def connect(settings: Settings) -> Connection:
@@ -218,7 +218,10 @@ def _options(settings: Settings) -> dict[str, Any]:
             "statement_cache_size": 0,
             "server_settings": {"application_name": "detent"},
         }
-    return shared | {"connection_class": _Session, "server_settings": _SESSION | time_outs(settings)}
+    return shared | {
+        "connection_class": _Session,
+        "server_settings": _SESSION | {name: str(n) for name, n in time_outs(settings).items()},
+    }
 
 
 async def _kept_alive(connection: Connection) -> Connection:
