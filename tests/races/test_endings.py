@@ -203,7 +203,9 @@ class Finale:
         self.session = session
         self.node = node
         pool, events = Only(session), Events(self.told.append)
-        self.finaliser = Finaliser(pool, Hand(100), DatabaseClock(), events, Contexts(pool))
+        self.finaliser = Finaliser(
+            pool, Hand(100), DatabaseClock(), events, Contexts(pool, None)
+        )  # nobody asks for one
 
     def brings(self, *claimed, failed=False):
         for one in claimed:
