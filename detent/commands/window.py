@@ -7,6 +7,7 @@ from typing import Final
 
 from detent.domain.errors import UNREADABLE
 from detent.domain.identity import off_the_millisecond
+from detent.domain.instant import MILLISECOND
 from detent.domain.limits import EARLIEST
 from detent.domain.plan import Cadence, Kind, Omission, Plan, Reason, plan
 from detent.domain.schedule import read_cadence
@@ -50,14 +51,13 @@ async def plan_window(
 ) -> None:  # fmt: skip
     """Promises what lies in the look-ahead, withholds what waits and is no slot any more, sets the cursor.
 
-    `cursor` is where this revision stood until now: what it omits before is on record. The window reaches as far as
-    something waits: a planner that looks farther ahead than we do may have promised it, or one before the database's
-    clock was set back, and what is withheld no planner would promise again.
+    `cursor` is where this revision stood until now: what it omits before is on record. The window reaches as far as it
+    did, and as far as something waits: a planner that looks farther ahead than we do may have promised it, or one before
+    the database's clock was set back, and what is withheld no planner would promise again.
     """
-    ahead = settings.look_ahead_delta
     last = await schedules.last_waiting(connection, schedule_id)
-    if last is not None:
-        ahead = max(ahead, min(last - as_of, _FARTHEST))
+    reach = max(last or as_of, (cursor or as_of) - MILLISECOND)
+    ahead = max(settings.look_ahead_delta, min(reach - as_of, _FARTHEST))
     found = window(cadence, begin, fired, as_of=as_of, ahead=ahead, before=before)
     found = unrecorded(found, cadence, cursor)
     await schedules.set_timer(

@@ -226,3 +226,23 @@ async def test_an_edit_that_waits_for_a_deletion_finds_nothing(house, connect):
     await transaction.commit()
     with pytest.raises(NotFound):
         await waiting
+
+
+@pytest.mark.parametrize("what", ["edit", "resume"])
+async def test_what_is_promised_beyond_the_look_ahead_stays_promised(house, what):
+    """Another node looks farther ahead, or the database's clock was set back: the window ends before the last promise."""
+    house.turn("00:00:00.5")
+    await house.create(trigger={"cron": "*/10 * * * * *"})
+    await house.tick("00:00:25")
+    assert await house.cursor() == "00:01:00"
+    house.turn("00:00:11")
+    if what == "edit":
+        await house.edit(trigger={"cron": "*/5 * * * * *"})
+    else:
+        await house.pause()
+        await house.resume()
+    assert ("00:00:50", "waiting") in await house.places()
+    assert await house.cursor() >= "00:00:55"
+    for second in range(20, 60, 10):
+        await house.tick(f"00:00:{second}")
+    assert ("00:00:50", "waiting") in await house.places()
