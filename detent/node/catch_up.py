@@ -40,8 +40,8 @@ class CatchUp:
         self._since = clock.monotonic()
 
     def forget(self) -> None:
-        """The shards have changed hands."""
-        self._cursors.clear()
+        """The shards have changed hands. Whoever is at work goes on with the cursors that he began with."""
+        self._cursors = {}
         self._promised.clear()
         self._since = clock.monotonic()
 
@@ -51,8 +51,8 @@ class CatchUp:
 
     async def space(self, connection: Connection, shards: list[int], as_of: datetime) -> Spaced:
         """An instant for each late firing, given by its shard, in order."""
-        await self._know(connection, set(shards))
-        moved = {shard: self._cursors[shard] for shard in shards}
+        cursors = await self._known(connection, set(shards))
+        moved = {shard: cursors[shard] for shard in shards}
         found = []
         for shard in shards:
             _, cursor, rate = moved[shard]
@@ -72,10 +72,10 @@ class CatchUp:
         if seconds < _WINDOW_SECONDS:
             return
         shards = set(held)
-        await self._know(connection, shards)
+        cursors = await self._known(connection, shards)
         learned = []
         for shard in sorted(shards):
-            _, cursor, rate = self._cursors[shard]
+            _, cursor, rate = cursors[shard]
             seen = self._promised[shard] / seconds
             learned.append(CatchUpCursor(shard, cursor, rate + (seen - rate) * _LEARNING if rate else seen))
         self._promised.clear()
@@ -83,8 +83,11 @@ class CatchUp:
         await planning.move_catch_up(connection, node, learned)
         self.spaced(learned)
 
-    async def _know(self, connection: Connection, shards: set[int]) -> None:
-        unknown = shards - self._cursors.keys()
+    async def _known(self, connection: Connection, shards: set[int]) -> dict[int, CatchUpCursor]:
+        """The cursors, these among them."""
+        cursors = self._cursors
+        unknown = shards - cursors.keys()
         if unknown:
             for row in await planning.catch_up_cursors(connection, sorted(unknown)):
-                self._cursors[row.shard] = row
+                cursors.setdefault(row.shard, row)
+        return cursors
