@@ -52,8 +52,8 @@ async def plan_window(
     """Promises what lies in the look-ahead, withholds what waits and is no slot any more, sets the cursor.
 
     `cursor` is where this revision stood until now: what it omits before is on record. The window reaches as far as
-    that, and as far as something waits: a planner that looks farther ahead than we do may have promised it, or one before the
-    database's clock was set back, and what is withheld no planner would promise again.
+    that, and as far as something waits: a planner that looks farther ahead than we do may have promised it, or one
+    before the database's clock was set back, and what is withheld no planner would promise again.
     """
     last = await schedules.last_waiting(connection, schedule_id)
     reach = max(last or as_of, (cursor or as_of) - MILLISECOND)
