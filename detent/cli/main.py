@@ -48,9 +48,14 @@ def _root() -> None:
 def main() -> None:
     """Run a command. What the system refuses (a full disk, a closed stream) is told in a line, not by a traceback."""
     try:
-        app(prog_name="detent")
+        try:
+            app(prog_name="detent")
+        finally:
+            if sys.stdout is not None:  # else a full disk would be noticed after our last word
+                sys.stdout.flush()
     except OSError as error:
-        print(f"detent: {error}", file=sys.stderr)
+        if not isinstance(error, BrokenPipeError):  # the reader has seen enough
+            print(f"detent: {error}", file=sys.stderr)
         if sys.stdout is not None:  # what it still holds would fail once more at the end
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(REFUSED_BY_THE_SYSTEM)
