@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: dev test check format fuzz bench docs lock versions versions-pg clean
+.PHONY: dev test check format fuzz bench sim docs lock versions versions-pg clean
 .DELETE_ON_ERROR:
 
 dev: $(READY)  ## Set up, and run all of Detent with an example app, on a PostgreSQL of its own.
@@ -29,6 +29,9 @@ fuzz: $(READY)  ## The property tests with a hundred times as many examples.
 
 bench: $(READY)  ## Figures, one JSON object a result.
 	@$(BIN)/python -m bench.time
+
+sim: $(READY)  ## Simulated worlds, each from its seed: SEEDS=n, or SEED=s to play one again.
+	@$(BIN)/python -m tests.sim $(if $(SEED),--seed $(SEED)) $(if $(SEEDS),--seeds $(SEEDS))
 
 docs: $(READY)  ## Write docs/requirements.md and docs/schema.sql anew.
 	@$(BIN)/python -m tools.requirements
