@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: dev test check format fuzz bench sim docs lock versions versions-pg clean
+.PHONY: dev test check format fuzz bench bench-peers sim docs lock versions versions-pg clean
 .DELETE_ON_ERROR:
 
 dev: $(READY)  ## Set up, and run all of Detent with an example app, on a PostgreSQL of its own.
@@ -32,6 +32,9 @@ bench: $(READY)  ## Figures, one JSON object a result.
 
 sim: $(READY)  ## Simulated worlds, each from its seed: SEEDS=n, or SEED=s to play one again.
 	@$(BIN)/python -m tests.sim $(if $(SEED),--seed $(SEED)) $(if $(SEEDS),--seeds $(SEEDS))
+
+bench-peers: $(READY)  ## Detent beside Graphile Worker, pg-boss and PgQueuer, as one table.
+	@$(BIN)/python -m bench.peers
 
 docs: $(READY)  ## Write docs/requirements.md and docs/schema.sql anew.
 	@$(BIN)/python -m tools.requirements
@@ -62,4 +65,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .postgres .tools dist
+	rm -rf .venv .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .postgres .tools .peers dist
