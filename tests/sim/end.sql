@@ -39,7 +39,7 @@ where not exists (select from detent.attempt a where a.schedule_id = f.schedule_
   and not exists (select from detent.dead d where d.schedule_id = f.schedule_id and d.scheduled_for = f.scheduled_for)
 union all
 select format('timer %s is behind: its cursor is %s', t.schedule_id, t.next_at)
-from detent.timer t where t.active and t.next_at < detent.now()
+from detent.timer t where t.active and t.next_at < detent.now() - interval '3 s'
 union all
 select format('shard %s has no living holder', s.id)
 from detent.shard s left join detent.node n on n.id = s.holder and n.lease_expires_at > detent.now()

@@ -101,7 +101,6 @@ MUTATIONS = [
                     "from fresh f\n        order by",
                     "from fresh f where f.takes is not null\n        order by",
                 ),
-                ("where h.seats <> 1 or h.before = 0", ""),
             ]
         },
     ),
@@ -188,5 +187,30 @@ MUTATIONS = [
                 ("nextval('detent.volley')", "(extract(epoch from claimed_at) * 1000)::bigint % 5000")
             ]
         },
+    ),
+    Mutation(
+        says="what comes back doesn't wait for a pause that is being made",
+        functions={"place_v1": [("where s.id = in_schedule for share;", "where s.id = in_schedule;")]},
+    ),
+    Mutation(
+        says="a burial that doesn't lock its node",
+        statements={"expired_node": [("\nfor update skip locked", "")]},
+    ),
+    Mutation(
+        says="parking that doesn't lock what it saw, and nobody who looks again",
+        functions={"overlap_v1": [("\n    for no key update skip locked", "")]},
+        statements={"wake_forgotten": [("select detent.wake_v1(", "select 0 + 0 * cardinality(")]},
+    ),
+    Mutation(
+        says="a retry that gives up its seat",
+        functions={"conclude_v1": [("p.seats, g.seat, p.needs", "p.seats, null, p.needs")]},
+    ),
+    Mutation(
+        says="edits that leave what waits as it was",
+        statements={"hold_but": [("where schedule_id = $1", "where schedule_id = $1 and false")]},
+    ),
+    Mutation(
+        says="a planner that forgets excluded slots",
+        python={"detent.domain.plan.excluded": lambda *_: iter(())},
     ),
 ]

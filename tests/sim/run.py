@@ -119,12 +119,14 @@ class Play:
         """No more slots; what has been promised comes to its end."""
         director = self.director
         process = director.process("last person")
-        process.begin(self.people[0].say_farewell(connect, lambda: director.now, self.judge.active()))
+        farewell = process.begin(
+            self.people[0].say_farewell(connect, lambda: director.now, self.judge.active())
+        )
         director.go(process)
         until = self.director.elapsed + DRAINING
         while self.director.elapsed < until:
             self._run(SLICE / 2)
-            if not self.judge.left_over():
+            if farewell.done() and not self.judge.left_over():
                 break
         self.judge.last_words(self.people)
 

@@ -13,6 +13,7 @@ from random import Random
 import asyncpg
 import pytest
 
+from detent import clock
 from tests.sim.director import Director, Weather
 from tests.sim.pace import IDLE_IN_TRANSACTION_TIMEOUT, LOCK_TIMEOUT
 from tests.sim.run import simulate
@@ -110,7 +111,7 @@ def test_who_waits_for_a_lock_too_long_fails_and_the_others_go_on(scene):
     async def stay(connection):
         for _ in range(20):
             await connection.execute("select 1")
-            await asyncio_sleep(LOCK_TIMEOUT / 10)
+            await clock.sleep(LOCK_TIMEOUT / 10)
 
     scene.play("keeper", adds(1, then=stay))
     scene.director.run(0.1)
@@ -165,9 +166,3 @@ def test_a_lost_answer_keeps_the_effect_and_a_lost_request_has_none(scene):
     gone = asyncpg.ConnectionDoesNotExistError
     assert scene.ends == {"one": gone, "two": gone}
     assert scene.value("select n from sim.thing where id = 1") == 1
-
-
-async def asyncio_sleep(seconds: float) -> None:
-    from detent import clock
-
-    await clock.sleep(seconds)
