@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from detent.domain.settle import Tried
@@ -109,7 +109,7 @@ async def tried(
     return {(row[0], row[1]): Tried(attempts=row[2], lost=row[3]) for row in rows}
 
 
-async def conclude_own(connection: Connection, fact: OwnFact, time_outs: Mapping[str, int]) -> bool:
+async def conclude_own(connection: Connection, fact: OwnFact, time_outs: Mapping[str, timedelta]) -> bool:
     """Whether it was still ours. `time_outs` hold for the rest of the transaction."""
     concluded: bool = await connection.fetchval(
         statement("conclude_own"), *fact, time_outs["statement_timeout"], time_outs["lock_timeout"],

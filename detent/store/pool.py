@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any, Final
 
 import asyncpg
@@ -112,10 +113,10 @@ def deadline_seconds(settings: Settings) -> float:
     return min(_LONGEST_DEADLINE_SECONDS, _OF_TTL * settings.lease_ttl)
 
 
-def time_outs(settings: Settings) -> dict[str, int]:
-    """Of a session of ours, in milliseconds."""
-    milliseconds = 1000 * deadline_seconds(settings)
-    return {name: round(part * milliseconds) for name, part in _TIME_OUTS.items()}
+def time_outs(settings: Settings) -> dict[str, timedelta]:
+    """Of a session of ours."""
+    deadline = timedelta(seconds=deadline_seconds(settings))
+    return {name: part * deadline for name, part in _TIME_OUTS.items()}
 
 
 async def connect(settings: Settings) -> Connection:
@@ -218,10 +219,8 @@ def _options(settings: Settings) -> dict[str, Any]:
             "statement_cache_size": 0,
             "server_settings": {"application_name": "detent"},
         }
-    return shared | {
-        "connection_class": _Session,
-        "server_settings": _SESSION | {name: str(n) for name, n in time_outs(settings).items()},
-    }
+    limits = {name: f"{1000 * limit.total_seconds():.0f}" for name, limit in time_outs(settings).items()}
+    return shared | {"connection_class": _Session, "server_settings": _SESSION | limits}
 
 
 async def _kept_alive(connection: Connection) -> Connection:
