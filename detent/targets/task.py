@@ -81,6 +81,8 @@ class TaskTarget:
         task = self._tasks.get(name)
         if task is None:
             raise TargetError(f'this worker has no task "{name}": start one whose app registers it')
+        if task.runs_in is RunsIn.PROCESS:
+            raise TargetError(f"{name} wants a process of its own, which workers don't have yet")
         try:
             values = task.values(work.payload)
         except SpecError as error:
